@@ -1,4 +1,9 @@
 //! `whit age`: directories by age: sums, lists, deletion of old files.
+//!
+//! All system calls on directories are in `probe`, each relative to a descriptor. `scan` walks the tree, and a `Visitor` sums, lists, counts
+//! or deletes. The thread that lists a directory puts names into batches, and the threads of rayon stat them. A strict deletion renames the
+//! entry into a private directory, compares it there, and unlinks it or renames it back (`private`); `registry` records which private
+//! directories are whit's. Where tmpfiles.d(5) leaves a choice, whit keeps more than systemd-tmpfiles.
 
 #![forbid(unsafe_code)]
 

@@ -1,36 +1,36 @@
-//! The recorder that is always on: a loop over `sampling`, a history in `store`.
-//!
-//! No other command starts any part of it.
+//! The agent: the recorder, and the process that serves what it records. No other command starts any part of it.
 
 #![forbid(unsafe_code)]
 
-mod alert_series;
-mod budget;
-mod data_directory;
 #[cfg(feature = "feeds")]
-mod feed_series;
+mod feed_counters;
 mod http;
-mod machine_series;
-mod maintenance;
-mod now_file;
 mod options;
-mod own_marks;
-mod own_series;
-mod recorded;
-mod recorder;
-mod registry;
-mod remote;
-mod run;
 mod server;
-mod service_manager;
 mod shared_states;
 mod socket;
-mod task_series;
 
-pub use maintenance::{compact, import, verify_sums};
-pub use options::{AgentError, AgentOptions, HttpOptions, Listen};
-pub use remote::{Asked, RemoteStore};
-pub use run::run;
+pub use options::{AgentOptions, HttpOptions, Listen};
 pub use server::serve;
 pub use service::Privileged;
 pub use store::{Retention, Tier};
+
+use recorder::{RecorderError, RecorderOptions};
+
+/// Records until a signal ends it, and serves what is recorded. `reload` reads the configuration again, on SIGHUP; its error is what is
+/// wrong with it.
+///
+/// # Errors
+/// If it cannot start, or the history cannot be closed.
+pub fn run(
+    options: &AgentOptions,
+    mut reload: impl FnMut() -> Result<AgentOptions, String>,
+) -> Result<(), RecorderError> {
+    recorder::run(&of_recorder(options), || reload().map(|new| of_recorder(&new)))
+}
+
+/// Without a server if nothing is to be served.
+fn of_recorder(options: &AgentOptions) -> RecorderOptions {
+    let server = options.recorder.server.clone().filter(|_| server::is_any_enabled(options));
+    RecorderOptions { server, ..options.recorder.clone() }
+}

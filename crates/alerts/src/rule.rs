@@ -19,7 +19,7 @@ pub struct AlertOptions {
     pub rules: Vec<AlertRule>,
     /// Who is told. Nobody: alerts are in the log, in the history and in answers.
     pub receivers: Vec<Receiver>,
-    /// The command that runs [`notify::job::run`](notify::notify::job::run); the path of a job is its last word.
+    /// The command that runs [`notify::job::run`]; the path of a job is its last word.
     pub job_program: Vec<OsString>,
 }
 

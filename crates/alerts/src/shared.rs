@@ -2,8 +2,10 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use formats::series_name::METRIC;
+
 use super::active::Active;
-use super::rule::AlertRule;
+use super::rule::{AlertRule, SERIES};
 
 /// A rule and its last evaluation.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +29,19 @@ pub struct AlertSnapshot {
     pub rules: Vec<RuleState>,
     /// Alerts that are pending or firing.
     pub active: Vec<Active>,
+}
+
+impl AlertSnapshot {
+    /// Returns the names of the series that say which alerts there are.
+    pub fn series_names(&self) -> Vec<String> {
+        let name = |alert: &Active| {
+            let mut name = alert.name();
+            name.set(METRIC, SERIES);
+            name.set("alertstate", alert.state());
+            name.to_string()
+        };
+        self.active.iter().map(name).collect()
+    }
 }
 
 /// The last snapshot. One thread writes it, others read it.

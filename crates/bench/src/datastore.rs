@@ -3,7 +3,7 @@
 mod entities;
 mod series;
 
-use agent::RemoteStore;
+use remote_store::RemoteStore;
 
 use super::measurement::Measurement;
 use super::options::BenchOptions;

@@ -29,7 +29,7 @@ pub struct CheckOptions {
     pub most_starts_a_second: f64,
     /// The receivers of notifications.
     pub receivers: Vec<Receiver>,
-    /// The command that runs [`notify::job::run`](notify::notify::job::run); the path of a job is its last word.
+    /// The command that runs [`notify::job::run`]; the path of a job is its last word.
     pub job_program: Vec<OsString>,
     /// The zone of times of the week.
     pub zone: TimeZone,

@@ -1,4 +1,7 @@
 //! `whit sink` and `whit send`: sockets under load, measured, for test environments.
+//!
+//! `event_loop` waits for edge-triggered events, a timerfd and a notifier. A sink lets Linux drop what it counts (MSG_TRUNC, SO_RCVLOWAT,
+//! recvmmsg(2)); a sender lets the kernel split datagrams (UDP_SEGMENT) and measures up to the last answer.
 
 #![forbid(unsafe_code)]
 

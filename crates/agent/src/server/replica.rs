@@ -3,7 +3,7 @@
 use facts::task::rounds::{RoundDecoder, RoundTables};
 use facts::task::store::TaskStore;
 
-use super::messages::values;
+use recorder::messages::values;
 
 /// The series and tasks of the last tick.
 #[derive(Debug, Default)]

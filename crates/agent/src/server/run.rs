@@ -13,16 +13,15 @@ use rustix::fd::{AsFd as _, OwnedFd};
 use sampling::task_labels::TaskLabels;
 
 use super::confinement;
-use super::link::Link;
-use super::messages::{ServerReport, Setup, Subscription, ToRecorder, ToServer};
 use super::replica::Replica;
 use super::services::{Services, bind_http};
+use recorder::link::Link;
+use recorder::messages::{ServerReport, Setup, Subscription, ToRecorder, ToServer};
 
-use crate::alert_series;
 #[cfg(feature = "feeds")]
-use crate::feed_series::{self, write_unread};
+use crate::feed_counters::{counted, write_unread};
 use crate::http::{BoundHttp, Tick};
-use crate::options::{AgentError, AgentOptions, Listen};
+use crate::options::{AgentOptions, Listen};
 use checks::write_states;
 use service::{Level, Log};
 
@@ -42,11 +41,9 @@ pub fn serve(
     options: AgentOptions,
     recorder: OwnedFd,
     mut reload: impl FnMut() -> Result<AgentOptions, String>,
-) -> Result<(), AgentError> {
-    let system = |what: &str| {
-        let what = what.to_owned();
-        move |error: io::Error| AgentError::System(what, error)
-    };
+) -> io::Result<()> {
+    let system =
+        |what: &'static str| move |error: io::Error| io::Error::new(error.kind(), format!("{what}: {error}"));
     let log = Log::open();
     let mut waiter =
         Waiter::open(&[Signal::Interrupt, Signal::Terminate, Signal::Hangup]).map_err(system("signals"))?;
@@ -248,10 +245,10 @@ impl State {
         };
         if let Some(services) = &self.services {
             report.requests_cpu_s = services.requests_cpu().as_secs_f64();
-            report.alerts = alert_series::names(&services.states.alerts.read());
+            report.alerts = services.states.alerts.read().series_names();
             #[cfg(feature = "feeds")]
-            report.feeds.extend(feed_series::counted(&services.states.feeds).into_iter().flatten());
+            report.feeds.extend(counted(&services.states.feeds).into_iter().flatten());
         }
-        report.validated(alerts::SERIES)
+        report.validated()
     }
 }

@@ -12,7 +12,6 @@ use probe::tasks::TaskSource;
 use sampling::agent_protocol::Hello;
 use text::printable::Shown as _;
 
-use super::messages::TaskReading;
 use crate::http::{BoundHttp, HttpServer};
 use crate::options::AgentOptions;
 use crate::shared_states::SharedStates;
@@ -21,6 +20,7 @@ use alerts::AlertWatch;
 use checks::CheckWatch;
 use checks::livestatus::Livestatus;
 use history::task_sums::Summarizer;
+use recorder::messages::TaskReading;
 use service::{Level, Log};
 
 /// The services that are configured. They end when this is dropped.

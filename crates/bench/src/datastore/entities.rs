@@ -4,8 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use agent::RemoteStore;
 use formats::series_name::SeriesName;
+use remote_store::RemoteStore;
 use store::{PlainTables, Records, StoreError};
 
 use super::super::measurement::{Measurement, Unit, own_wall};

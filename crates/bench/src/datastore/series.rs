@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use agent::RemoteStore;
 use facts::sample::Clock;
 use facts::unit::Nanos;
 use formats::series_name::SeriesName;
+use remote_store::RemoteStore;
 use store::{Engine, PlainTables, SeriesKind, StoreEngine, StoreError, Tick};
 
 use super::super::measurement::{Measurement, Unit, own_wall};

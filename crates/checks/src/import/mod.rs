@@ -1,7 +1,7 @@
 //! `whit check import`: Nagios' configuration as whit's.
 //!
-//! Nagios' objects are of one host each, whit's checks of many: services are taken apart by hosts ([`services`]), with what each has from
-//! its host, its dependencies and escalations, and those that come out alike are one check again ([`convert`]). So nothing that was said
+//! Nagios' objects are of one host each, whit's checks of many: services are taken apart by hosts (`services`), with what each has from
+//! its host, its dependencies and escalations, and those that come out alike are one check again (`convert`). So nothing that was said
 //! of one host is said of others.
 
 mod commands;

@@ -9,6 +9,7 @@ use ::agent::{AgentOptions, HttpOptions, Listen, Privileged, Retention};
 use clap::{Arg, ArgMatches, Command, value_parser};
 use facts::unit::Ratio;
 use formats::relabel::Relabelling;
+use recorder::RecorderOptions;
 
 use super::configuration::Origin;
 use command::failure::Failure;
@@ -83,8 +84,13 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<AgentCommand, Failure
     if matches.get_flag("check") {
         return Ok(AgentCommand::Check(config));
     }
-    let defaults =
-        AgentOptions { data: data_directory(matches)?, count: matches.get_one("count").copied(), ..usual() };
+    let usual = usual();
+    let recorder = RecorderOptions {
+        data: data_directory(matches)?,
+        count: matches.get_one("count").copied(),
+        ..usual.recorder
+    };
+    let defaults = AgentOptions { recorder, ..usual };
     let args = Box::new(AgentArgs {
         config,
         defaults,
@@ -102,27 +108,30 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<AgentCommand, Failure
 
 /// Without a configuration.
 pub(super) fn usual() -> AgentOptions {
-    AgentOptions {
+    let recorder = RecorderOptions {
         data: PathBuf::new(),
         fallback: paths::runtime_directory().map(|directory| directory.join("history")),
         now: paths::runtime_directory().map(|directory| directory.join("now")),
         now_metrics: Vec::new(),
-        socket: paths::runtime_directory().map(|directory| directory.join(paths::AGENT_SOCKET)),
-        privileged: Privileged::default(),
-        http: Some(HttpOptions { listen: Listen::Tcp(USUAL_ADDRESS), token: None }),
         interval: Duration::from_secs(1),
         slow_interval: Duration::from_secs(10),
         count: None,
         records_tasks: true,
         command_lines: None,
         relabelling: Relabelling::default(),
+        retention: Retention::default(),
+        server: None,
+        cpu_limit: Some(Ratio(0.01)),
+    };
+    AgentOptions {
+        recorder,
+        socket: paths::runtime_directory().map(|directory| directory.join(paths::AGENT_SOCKET)),
+        privileged: Privileged::default(),
+        http: Some(HttpOptions { listen: Listen::Tcp(USUAL_ADDRESS), token: None }),
         alerts: Some(alerts::tables::usual()),
         checks: None,
         #[cfg(feature = "feeds")]
         feeds: None,
-        retention: Retention::default(),
-        server: None,
-        cpu_limit: Some(Ratio(0.01)),
         requests_cpu_limit: Ratio(0.1),
     }
 }
@@ -134,15 +143,15 @@ impl AgentArgs {
     /// What is wrong with the configuration, and where.
     pub(super) fn options(&self) -> Result<AgentOptions, Failure> {
         let mut options = Origin::find(self.config.as_deref()).read(self.defaults.clone())?;
-        options.data = self.data.clone().unwrap_or(options.data);
-        options.now = self.now.clone().or(options.now);
+        options.recorder.data = self.data.clone().unwrap_or(options.recorder.data);
+        options.recorder.now = self.now.clone().or(options.recorder.now);
         options.socket = self.socket.clone().or(options.socket);
         if let Some(listen) = self.http.clone() {
             let token = options.http.and_then(|http| http.token);
             options.http = Some(HttpOptions { listen, token });
         }
-        options.interval = self.interval.unwrap_or(options.interval);
-        options.server = Some(server());
+        options.recorder.interval = self.interval.unwrap_or(options.recorder.interval);
+        options.recorder.server = Some(server());
         Ok(options)
     }
 }

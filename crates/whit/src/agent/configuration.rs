@@ -21,70 +21,7 @@ use configuration::{Fault, Options, expected, parse, text};
 const FILE: &str = "whit/agent.toml";
 
 /// What `--print-defaults` prints.
-pub(super) const DEFAULTS: &str = r#"# The configuration of whit agent: every value is the default.
-# "kill -HUP" lets the agent read it again.
-
-interval = "1s"         # between two ticks
-slow_interval = "10s"   # between two readings of filesystems, sensors, batteries, links and frequencies
-# data = "/var/lib/whit"  # the directory of the history
-
-[tasks]
-record = true           # every task that ran or waited, and every one that ended
-command_lines = false   # of processes; what looks like a secret is hidden
-# redact = ['(?i)secret=(\S+)']  # hides these instead: the group of each match, or all of it
-
-[history]
-size = "2GB"            # beyond this the oldest is deleted
-
-[history.keep]          # for how long, at which resolution
-all = "1d"
-"10s" = "1w"
-"1m" = "92d"
-
-[budget]
-cpu = "1%"              # what recording may use of one CPU, over a minute; beyond this tasks are read less often
-requests = "10%"        # what one user's evaluations over HTTP may use of one CPU; root and the agent's user are not limited
-
-[now]                   # the last tick, for scripts
-# path = "/run/whit/now"
-metrics = []            # such as ["node_load1", "node_memory_*"]; [] for all that every user may know
-
-[socket]                # for whit's other commands: a user sees their own tasks there, root all
-# path = "/run/whit/agent.sock"
-# group = "adm"         # its members see all tasks, too
-
-[http]                  # Prometheus' API, and /metrics: on this machine users see their own tasks, root all
-listen = "127.0.0.1:9140"   # "unix:/run/whit/http.sock" for a proxy; off loopback a token is needed; "" for none
-# token = ""            # what clients must send: Authorization: Bearer TOKEN; or token_file = "/etc/whit/token"
-
-[alerts]                # what is watched for: docs/ALERTS.md
-interval = "15s"        # between two evaluations of a rule
-starter = true          # the rules that whit alert rules lists
-
-# [[alert]]
-# name = "srv is nearly full"
-# expression = 'node_filesystem_avail_bytes{mountpoint="/srv"} / node_filesystem_size_bytes < 0.1'
-# for = "10m"
-# text = "{mountpoint} has {value:percent} left"
-
-# [[receiver]]
-# name = "mail"
-# command = ["mail", "-s", "{state}: {text}", "root"]   # or webhook = "http://127.0.0.1:9093/…"
-
-[checks]                # Nagios plugins and the like: docs/CHECKS.md
-running = 256           # plugins at a time, at most
-starts = 200            # plugins a second, at most
-
-# [[check]]
-# name = "load"
-# command = "/usr/lib/nagios/plugins/check_load -w 5,4,3 -c 10,8,6"
-# interval = "1m"
-
-# [[relabel]]             # of what is recorded, as Prometheus' relabel_config: whit relabel --try SERIES
-# source_labels = ["device"]
-# regex = "loop.*"
-# action = "drop"
-"#;
+pub(super) const DEFAULTS: &str = include_str!("defaults.toml");
 
 /// What may stand in a table.
 const ROOT: [&str; 17] = [
@@ -165,26 +102,26 @@ fn read(text: &str, defaults: AgentOptions) -> Result<AgentOptions, Fault> {
         if interval < MOST_OFTEN {
             return Err(root.fault_of("interval", "at most ten ticks a second: expected 100ms or more"));
         }
-        options.interval = interval;
+        options.recorder.interval = interval;
     }
     if let Some(interval) = root.duration("slow_interval")? {
-        options.slow_interval = interval;
+        options.recorder.slow_interval = interval;
     }
     if root.get("data").is_some() {
-        options.data = root.required_path("data", "\"/var/lib/whit\"")?;
+        options.recorder.data = root.required_path("data", "\"/var/lib/whit\"")?;
     }
     if let Some(tasks) = table(&root, "tasks", &["record", "command_lines", "redact"])? {
         if tasks.get("record").is_some() {
-            options.records_tasks = tasks.flag("record")?;
+            options.recorder.records_tasks = tasks.flag("record")?;
         }
-        options.command_lines = read_command_lines(&tasks)?;
+        options.recorder.command_lines = read_command_lines(&tasks)?;
     }
     if let Some(history) = table(&root, "history", &["size", "keep"])? {
-        read_history(&history, &mut options.retention)?;
+        read_history(&history, &mut options.recorder.retention)?;
     }
     if let Some(budget) = table(&root, "budget", &["cpu", "requests"])? {
         if let Some(limit) = read_ratio(&budget, "cpu")? {
-            options.cpu_limit = Some(limit);
+            options.recorder.cpu_limit = Some(limit);
         }
         if let Some(limit) = read_ratio(&budget, "requests")? {
             options.requests_cpu_limit = limit;
@@ -192,9 +129,9 @@ fn read(text: &str, defaults: AgentOptions) -> Result<AgentOptions, Fault> {
     }
     if let Some(now) = table(&root, "now", &["path", "metrics"])? {
         if now.get("path").is_some() {
-            options.now = Some(now.required_path("path", "\"/run/whit/now\"")?);
+            options.recorder.now = Some(now.required_path("path", "\"/run/whit/now\"")?);
         }
-        options.now_metrics = now.texts("metrics")?;
+        options.recorder.now_metrics = now.texts("metrics")?;
     }
     if let Some(socket) = table(&root, "socket", &["path", "group"])? {
         if socket.get("path").is_some() {
@@ -210,7 +147,7 @@ fn read(text: &str, defaults: AgentOptions) -> Result<AgentOptions, Fault> {
     if let Some(http) = table(&root, "http", &["listen", "token", "token_file"])? {
         options.http = read_http(&http, options.http)?;
     }
-    options.relabelling = rules::read(&root)?;
+    options.recorder.relabelling = rules::read(&root)?;
     options.alerts = alerts::tables::read(&root)?;
     options.checks = checks::tables::read(&root, time_zone::system())?;
     #[cfg(feature = "feeds")]
@@ -338,11 +275,16 @@ fn read_history(history: &Options<'_, '_>, retention: &mut Retention) -> Result<
 
 #[cfg(test)]
 mod tests {
+    use recorder::RecorderOptions;
+
     use super::super::arguments::usual;
     use super::*;
 
     fn defaults() -> AgentOptions {
-        AgentOptions { data: PathBuf::from("/data"), fallback: None, now: None, socket: None, ..usual() }
+        let usual = usual();
+        let recorder =
+            RecorderOptions { data: PathBuf::from("/data"), fallback: None, now: None, ..usual.recorder };
+        AgentOptions { recorder, socket: None, ..usual }
     }
 
     #[test]
@@ -357,17 +299,21 @@ mod tests {
             keep = { all = \"1h\", \"30s\" = \"1d\" }\n[budget]\ncpu = \"0.5%\"\nrequests = \"150%\"\n[now]\npath = \"/n\"\nmetrics = [\"a\", \"b*\"]\n\
             [socket]\npath = \"/s\"\ngroup = \"root\"\n";
         let tier = |step_s, keep_s| Tier { step_s, keep_s };
-        let expected = AgentOptions {
+        let recorder = RecorderOptions {
             data: PathBuf::from("/d"),
             now: Some(PathBuf::from("/n")),
             now_metrics: vec!["a".to_owned(), "b*".to_owned()],
-            socket: Some(PathBuf::from("/s")),
-            privileged: Privileged { uids: Vec::new(), gid: Some(0) },
             interval: Duration::from_secs(5),
             slow_interval: Duration::from_secs(60),
             records_tasks: false,
             retention: Retention { tiers: vec![tier(0, 3600), tier(30, 86_400)], most_bytes: 10_000_000 },
             cpu_limit: Some(Ratio(0.005)),
+            ..defaults().recorder
+        };
+        let expected = AgentOptions {
+            recorder,
+            socket: Some(PathBuf::from("/s")),
+            privileged: Privileged { uids: Vec::new(), gid: Some(0) },
             requests_cpu_limit: Ratio(1.5),
             ..defaults()
         };

@@ -16,6 +16,7 @@ use alerts::AlertOptions;
 use checks::CheckOptions;
 use clap::ArgMatches;
 use formats::relabel::Relabelling;
+use recorder::RecorderOptions;
 use text::printable::Shown as _;
 
 use self::arguments::{AgentCommand, usual};
@@ -33,7 +34,7 @@ use command::output::Output;
 pub(crate) fn configured_data_directory(matches: &ArgMatches) -> Result<PathBuf, Failure> {
     let config = matches.get_one::<PathBuf>("config").filter(|_| !matches.contains_id("data"));
     if let Some(config) = config {
-        let data = Origin::find(Some(config)).read(usual())?.data;
+        let data = Origin::find(Some(config)).read(usual())?.recorder.data;
         if !data.as_os_str().is_empty() {
             return Ok(data);
         }
@@ -46,7 +47,7 @@ pub(crate) fn configured_data_directory(matches: &ArgMatches) -> Result<PathBuf,
 /// # Errors
 /// What is wrong with it.
 pub(crate) fn configured_retention() -> Result<Retention, Failure> {
-    Ok(Origin::find(None).read(usual())?.retention)
+    Ok(Origin::find(None).read(usual())?.recorder.retention)
 }
 
 /// The rules for what is recorded.
@@ -54,7 +55,7 @@ pub(crate) fn configured_retention() -> Result<Retention, Failure> {
 /// # Errors
 /// What is wrong with the configuration.
 pub(crate) fn configured_relabelling() -> Result<Relabelling, Failure> {
-    Ok(Origin::find(None).read(usual())?.relabelling)
+    Ok(Origin::find(None).read(usual())?.recorder.relabelling)
 }
 
 /// The rules for alerts and their receivers; `None`: nothing is watched for.
@@ -82,31 +83,25 @@ pub(crate) fn configured_feeds(config: Option<&Path>) -> Result<Option<::feeds::
     Ok(Origin::find(config).read(usual())?.feeds)
 }
 
-/// An agent that records for a while into a directory, and talks to nobody.
-pub(crate) fn observing(directory: &Path, length: Duration) -> AgentOptions {
+/// Returns the options of a recorder that records for a while into a directory, and serves nothing.
+pub(crate) fn observing(directory: &Path, length: Duration) -> RecorderOptions {
     // Often enough for rates, at least three times.
     let interval = (length / 20).max(Duration::from_millis(50));
-    AgentOptions {
+    RecorderOptions {
         data: directory.to_owned(),
         fallback: None,
         now: None,
-        socket: None,
-        http: None,
-        alerts: None,
-        checks: None,
-        #[cfg(feature = "feeds")]
-        feeds: None,
         interval,
         slow_interval: Duration::from_secs(1).min(length),
         count: Some(21),
         cpu_limit: None,
-        ..usual()
+        ..usual().recorder
     }
 }
 
 /// For someone who starts it by hand.
 fn what_next(options: &AgentOptions) -> String {
-    let data = options.data.shown();
+    let data = options.recorder.data.shown();
     let mut text = format!("whit records into {data}; Ctrl-C ends it.");
     if let Some(Listen::Tcp(address)) = options.http.as_ref().map(|http| &http.listen) {
         text.push_str(&format!(" The page is http://{address}/."));
@@ -115,7 +110,7 @@ fn what_next(options: &AgentOptions) -> String {
         " In another terminal:\n  \
          whit history --data {data}\n  whit history export --data {data} --since -5m --series 'node_load*'\n"
     ));
-    if let Some(now) = &options.now {
+    if let Some(now) = &options.recorder.now {
         text.push_str(&format!(
             "  while read -r name value; do echo \"$name is $value\"; done < {}\n",
             now.shown()

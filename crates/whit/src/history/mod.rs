@@ -53,7 +53,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
             drop(history);
             let of_sums = progress::during(
                 || "making all sums of tasks again".to_owned(),
-                || ::agent::verify_sums(&args.directory),
+                || ::recorder::verify_sums(&args.directory),
             );
             findings.extend(of_sums.map_err(failed)?);
             if !findings.is_empty() {
@@ -66,7 +66,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
             let retention = configured_retention()?;
             let (before, after) = progress::during(
                 || "writing the history anew".to_owned(),
-                || ::agent::compact(&args.directory, &retention, before_ns),
+                || ::recorder::compact(&args.directory, &retention, before_ns),
             )
             .map_err(|error| Failure::new(error.to_string()))?;
             let sizes = format!("{} before, {} now\n", Size(Bytes(before)), Size(Bytes(after)));
@@ -88,7 +88,7 @@ fn import_files(directory: &Path, files: &[PathBuf]) -> Result<(), Failure> {
     for (path, samples) in files.iter().zip(&sets) {
         let ticks = progress::during(
             || format!("adding {}", path.shown()),
-            || ::agent::import(directory, &retention, samples),
+            || ::recorder::import(directory, &retention, samples),
         )
         .map_err(|error| Failure::new(error.to_string()))?;
         let text = format!(

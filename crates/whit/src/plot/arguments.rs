@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use ::agent::Asked;
 use clap::{ArgMatches, Command};
+use remote_store::Asked;
 
 use crate::query::arguments::{QueryOrigin, expression, origin, times, with_origin};
 use command::failure::Failure;

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ::agent::Asked;
 use clap::{Arg, ArgMatches, Command};
+use remote_store::Asked;
 
 use command::failure::Failure;
 use command::kind::Kind;

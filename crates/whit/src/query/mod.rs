@@ -5,10 +5,10 @@ mod render;
 
 use std::process::ExitCode;
 
-use ::agent::{Asked, RemoteStore};
 use ::history::answer;
 use ::query::{Answer, Limits, Query};
 use clap::ArgMatches;
+use remote_store::{Asked, RemoteStore};
 use serde_json::json;
 
 use self::arguments::{Format, QueryOrigin};

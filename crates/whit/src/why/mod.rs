@@ -97,7 +97,7 @@ fn new_directory() -> Result<PathBuf, Failure> {
 /// Records for a while into memory, and reads that.
 fn observe(length: Duration) -> Result<(Past, Window), Failure> {
     let directory = new_directory()?;
-    let observed = ::agent::run(&observing(&directory, length), || Err("there is none".to_owned()));
+    let observed = ::recorder::run(&observing(&directory, length), || Err("there is none".to_owned()));
     let past = observed
         .map_err(|error| Failure::new(error.to_string()))
         .and_then(|()| command::past::open(&directory));

@@ -9,7 +9,7 @@ use history::HISTORY;
 use probe::lock::{LockFile, Taken};
 use store::{Retention, Store, StoreError};
 
-use crate::options::{AgentError, AgentOptions};
+use crate::options::{RecorderError, RecorderOptions};
 use service::{Level, Log};
 
 /// The name of the lock file.
@@ -34,9 +34,9 @@ impl DataDirectory {
     ///
     /// # Errors
     /// If another agent records there, a newer version did, or nothing can be written anywhere.
-    pub(crate) fn take(options: &AgentOptions, log: &Log) -> Result<(Self, Store), AgentError> {
+    pub(crate) fn take(options: &RecorderOptions, log: &Log) -> Result<(Self, Store), RecorderError> {
         match Self::open(&options.data, &options.retention, false) {
-            Err(error @ (AgentError::System(..) | AgentError::Store(_, StoreError::Database(_)))) => {
+            Err(error @ (RecorderError::System(..) | RecorderError::Store(_, StoreError::Database(_)))) => {
                 let Some(fallback) = &options.fallback else { return Err(error) };
                 let taken = Self::open(fallback, &options.retention, true)?;
                 let message = format!("{error}; until a restart the history is in {}", fallback.display());
@@ -52,15 +52,15 @@ impl DataDirectory {
         directory: &Path,
         retention: &Retention,
         is_fallback: bool,
-    ) -> Result<(Self, Store), AgentError> {
+    ) -> Result<(Self, Store), RecorderError> {
         let place = Self::lock(directory, is_fallback)?;
         let store = Store::open(&place.history, place.retention(retention));
-        let mut store = store.map_err(|error| AgentError::Store(place.history.clone(), error))?;
+        let mut store = store.map_err(|error| RecorderError::Store(place.history.clone(), error))?;
         store.sync_in_thread();
         Ok((place, store))
     }
 
-    fn lock(directory: &Path, is_fallback: bool) -> Result<Self, AgentError> {
+    fn lock(directory: &Path, is_fallback: bool) -> Result<Self, RecorderError> {
         // It has all users' tasks: for its owner alone.
         DirBuilder::new()
             .recursive(true)
@@ -76,7 +76,7 @@ impl DataDirectory {
         made.map_err(|error| system(&path, error))?;
         let mut lock = LockFile::open(&path, false).map_err(|error| system(&path, error))?;
         match lock.try_take().map_err(|error| system(&path, error))? {
-            Taken::No => Err(AgentError::Taken(directory.to_owned())),
+            Taken::No => Err(RecorderError::Taken(directory.to_owned())),
             _ => Ok(Self { history: directory.join(HISTORY), is_fallback, _lock: lock }),
         }
     }
@@ -93,19 +93,19 @@ impl DataDirectory {
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 
 /// Refuses a directory in which other users could replace files by links.
-fn check_directory(directory: &Path) -> Result<(), AgentError> {
+fn check_directory(directory: &Path) -> Result<(), RecorderError> {
     let metadata = fs::metadata(directory).map_err(|error| system(directory, error))?;
     let why = match () {
         () if metadata.uid() != probe::own_uid() => "it belongs to another user",
         () if metadata.mode() & WRITABLE_BY_OTHERS != 0 => "other users can write there; run chmod go-w",
         () => return Ok(()),
     };
-    Err(AgentError::Unsafe(directory.to_owned(), why))
+    Err(RecorderError::Unsafe(directory.to_owned(), why))
 }
 
 /// Refuses a FIFO, device, directory or symbolic link in place of a database or the lock. Opening a FIFO can block for ever, and a link may
 /// point to any file.
-fn check_files(directory: &Path) -> Result<(), AgentError> {
+fn check_files(directory: &Path) -> Result<(), RecorderError> {
     for entry in fs::read_dir(directory).map_err(|error| system(directory, error))? {
         let entry = entry.map_err(|error| system(directory, error))?;
         let name = entry.file_name();
@@ -114,14 +114,14 @@ fn check_files(directory: &Path) -> Result<(), AgentError> {
         let kind = entry.file_type().map_err(|error| system(&entry.path(), error))?;
         if is_own && !kind.is_file() {
             let why = "not a regular file; move it away";
-            return Err(AgentError::Unsafe(entry.path(), why));
+            return Err(RecorderError::Unsafe(entry.path(), why));
         }
     }
     Ok(())
 }
 
-fn system(path: &Path, error: io::Error) -> AgentError {
-    AgentError::System(path.display().to_string(), error)
+fn system(path: &Path, error: io::Error) -> RecorderError {
+    RecorderError::System(path.display().to_string(), error)
 }
 
 /// Whether a file can be made in a directory, and written: a lock that is there can be taken where nothing can be.

@@ -5,12 +5,11 @@ use formats::relabel::Relabelling;
 use store::{SeriesId, Store};
 
 use crate::alert_series::AlertSeries;
-#[cfg(feature = "feeds")]
 use crate::feed_series::FeedSeries;
 use crate::machine_series::MachineSeries;
+use crate::messages::ServerReport;
 use crate::own_series::{OwnSeries, OwnState};
 use crate::registry::Registry;
-use crate::server::ServerReport;
 use crate::task_series::TaskSeries;
 
 /// All that are recorded.
@@ -20,7 +19,6 @@ pub(crate) struct Recorded {
     pub(crate) own: OwnSeries,
     pub(crate) tasks: TaskSeries,
     alerts: AlertSeries,
-    #[cfg(feature = "feeds")]
     feeds: FeedSeries,
 }
 
@@ -32,7 +30,6 @@ impl Recorded {
             own: OwnSeries::default(),
             tasks: TaskSeries::default(),
             alerts: AlertSeries::default(),
-            #[cfg(feature = "feeds")]
             feeds: FeedSeries::default(),
         }
     }
@@ -47,7 +44,6 @@ impl Recorded {
         self.own.collect(own, &mut self.registry, store);
         self.tasks.register(&mut self.registry, store);
         self.alerts.collect(&report.alerts, &mut self.registry, store);
-        #[cfg(feature = "feeds")]
         self.feeds.collect(&report.feeds, &mut self.registry, store);
     }
 
@@ -63,10 +59,8 @@ impl Recorded {
 
     /// All of the last tick's values.
     pub(crate) fn values(&self) -> impl Iterator<Item = (SeriesId, f64)> {
-        let values = self.named().map(|(_, id, value)| (id, value)).chain(self.alerts.values());
-        #[cfg(feature = "feeds")]
-        let values = values.chain(self.feeds.values());
-        values
+        let named = self.named().map(|(_, id, value)| (id, value));
+        named.chain(self.alerts.values()).chain(self.feeds.values())
     }
 
     /// Lets all get other names.
@@ -76,7 +70,6 @@ impl Recorded {
         self.own.forget_names();
         self.tasks.forget_names();
         self.alerts.forget_names();
-        #[cfg(feature = "feeds")]
         self.feeds.forget_names();
     }
 }

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use store::{SeriesId, SeriesKind, Store};
 
 use crate::registry::Registry;
-use alerts::{Active, AlertSnapshot, SERIES};
 
 /// Series that are recorded; a rule whose labels change all the time makes more.
 const MOST_SERIES: usize = 1000;
@@ -43,16 +42,4 @@ impl AlertSeries {
     pub(crate) fn forget_names(&mut self) {
         self.known.clear();
     }
-}
-
-/// The names of the series of the alerts that there are.
-pub(crate) fn names(snapshot: &AlertSnapshot) -> Vec<String> {
-    snapshot.active.iter().map(name).collect()
-}
-
-fn name(alert: &Active) -> String {
-    let mut name = alert.name();
-    name.set(formats::series_name::METRIC, SERIES);
-    name.set("alertstate", alert.state());
-    name.to_string()
 }

@@ -18,9 +18,9 @@ use probe::spawn::{Command, Ending, Group, kill_child, reap, reap_ended, signal_
 use rustix::fd::{AsFd as _, BorrowedFd};
 use store::SeriesId;
 
-use super::link::Link;
-use super::messages::{ServerReport, Setup, Subscription, TaskReading, ToRecorder, ToServer, push_value};
-use super::stall::Stall;
+use crate::link::Link;
+use crate::messages::{ServerReport, Setup, Subscription, TaskReading, ToRecorder, ToServer, push_value};
+use crate::stall::Stall;
 
 use crate::recorded::Recorded;
 use service::{Level, Log};
@@ -229,7 +229,7 @@ impl ServerProcess {
             if std::mem::take(&mut running.is_reload_pending) {
                 signal_child(running.pid, Signal::Hangup);
             }
-            self.report = report.validated(alerts::SERIES);
+            self.report = report.validated();
         }
         if received.and_then(|()| running.link.flush()).is_err() {
             self.kill();

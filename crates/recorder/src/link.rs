@@ -15,7 +15,7 @@ const MOST_RECEIVED_BYTES: usize = 8 << 20;
 
 /// A nonblocking connection that sends and receives frames.
 #[derive(Debug)]
-pub(super) struct Link {
+pub struct Link {
     stream: UnixStream,
     queued: Vec<u8>,
     sent_bytes: u64,
@@ -25,27 +25,28 @@ pub(super) struct Link {
 
 impl Link {
     /// Wraps a socket. A received frame whose body is longer than `most_body_bytes` is an error.
-    pub(super) fn new(stream: UnixStream, most_body_bytes: usize) -> io::Result<Self> {
+    pub fn new(stream: UnixStream, most_body_bytes: usize) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
         Ok(Self { stream, queued: Vec::new(), sent_bytes: 0, received: Vec::new(), most_body_bytes })
     }
 
-    pub(super) fn as_fd(&self) -> BorrowedFd<'_> {
+    /// Returns the socket, to wait for.
+    pub fn as_fd(&self) -> BorrowedFd<'_> {
         self.stream.as_fd()
     }
 
     /// Returns the number of bytes that are queued and not sent.
-    pub(super) fn queued_bytes(&self) -> usize {
+    pub fn queued_bytes(&self) -> usize {
         self.queued.len()
     }
 
     /// Returns the number of bytes that were sent.
-    pub(super) fn sent_bytes(&self) -> u64 {
+    pub fn sent_bytes(&self) -> u64 {
         self.sent_bytes
     }
 
     /// Queues a frame.
-    pub(super) fn queue(&mut self, head: &impl Serialize, body: &[u8]) {
+    pub fn queue(&mut self, head: &impl Serialize, body: &[u8]) {
         push(head, &[body], &mut self.queued);
     }
 
@@ -53,7 +54,7 @@ impl Link {
     ///
     /// # Errors
     /// If the other end has closed the socket.
-    pub(super) fn flush(&mut self) -> io::Result<()> {
+    pub fn flush(&mut self) -> io::Result<()> {
         let mut sent = 0;
         let flushed = loop {
             if sent == self.queued.len() {
@@ -79,10 +80,7 @@ impl Link {
     ///
     /// # Errors
     /// If the other end has closed the socket, or a frame is malformed.
-    pub(super) fn receive<T: DeserializeOwned>(
-        &mut self,
-        mut handle: impl FnMut(T, &[u8]),
-    ) -> io::Result<()> {
+    pub fn receive<T: DeserializeOwned>(&mut self, mut handle: impl FnMut(T, &[u8])) -> io::Result<()> {
         let mut chunk = [0; READ_BYTES];
         let ended = loop {
             match self.stream.read(&mut chunk) {

@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use facts::task::TaskSource;
+use history::metrics::ALERTS;
 use serde::{Deserialize, Serialize};
 
 /// The most alerts that are recorded as series.
@@ -14,62 +15,73 @@ const MOST_NAME_BYTES: usize = 2048;
 
 /// A message from the recorder. Its body is described with each.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-pub(super) enum ToServer {
+pub enum ToServer {
     /// The first message, repeated when it has changed. No body.
     Setup(Setup),
     /// A round of tasks. Body: the tables of one round, with the changes since the last round or with all tasks.
-    Round { is_whole: bool },
+    Round {
+        /// It has all tasks.
+        is_whole: bool,
+    },
     /// Names of series that were not sent before; each gets the next number. No body.
     Names(Vec<String>),
     /// A tick that is in the history. Its round was sent before it. Body: the values of series, if they are subscribed to.
-    Tick { at_ms: i64, has_tasks: bool },
+    Tick {
+        /// When, in milliseconds since 1970.
+        at_ms: i64,
+        /// A round belongs to it.
+        has_tasks: bool,
+    },
     /// The reply to a request for the status. Body: lines of `name value`.
     Status,
 }
 
 /// What the server needs to open its services.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Setup {
+pub struct Setup {
     /// The bytes of the path of the database: it need not be UTF-8, as strings of JSON are.
     history: Vec<u8>,
     /// `None` if tasks are not read.
-    pub(super) tasks: Option<TaskReading>,
+    pub tasks: Option<TaskReading>,
 }
 
 impl Setup {
-    pub(super) fn new(history: &Path, tasks: Option<TaskReading>) -> Self {
+    /// Creates it for the database of a history.
+    pub fn new(history: &Path, tasks: Option<TaskReading>) -> Self {
         Self { history: history.as_os_str().as_bytes().to_vec(), tasks }
     }
 
     /// Returns the path of the database that the recorder writes.
-    pub(super) fn history(&self) -> PathBuf {
+    pub fn history(&self) -> PathBuf {
         OsStr::from_bytes(&self.history).into()
     }
 }
 
 /// How the recorder reads tasks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct TaskReading {
+pub struct TaskReading {
     /// The interval between two readings, in nanoseconds.
-    pub(crate) interval_ns: u64,
+    pub interval_ns: u64,
     source: String,
-    pub(crate) is_accounting_on: Option<bool>,
+    /// Whether delays are counted; `None`: not known.
+    pub is_accounting_on: Option<bool>,
 }
 
 impl TaskReading {
-    pub(crate) fn new(interval_ns: u64, source: TaskSource, is_accounting_on: Option<bool>) -> Self {
+    /// Creates it for readings that are so many nanoseconds apart.
+    pub fn new(interval_ns: u64, source: TaskSource, is_accounting_on: Option<bool>) -> Self {
         Self { interval_ns, source: source.name().to_owned(), is_accounting_on }
     }
 
     /// Returns the source, or `None` if this version does not know its name.
-    pub(super) fn source(&self) -> Option<TaskSource> {
+    pub fn source(&self) -> Option<TaskSource> {
         TaskSource::from_name(&self.source)
     }
 }
 
 /// A message from the server. None has a body.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-pub(super) enum ToRecorder {
+pub enum ToRecorder {
     /// Replaces the subscription.
     Subscribe(Subscription),
     /// Sent after each tick.
@@ -78,47 +90,47 @@ pub(super) enum ToRecorder {
 
 /// The data that the recorder sends only while a client needs it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Subscription {
+pub struct Subscription {
     /// The values of series with each tick.
-    pub(super) series: bool,
+    pub series: bool,
     /// All tasks, and then each round.
-    pub(super) tasks: bool,
+    pub tasks: bool,
     /// The status, once.
-    pub(super) status: bool,
+    pub status: bool,
 }
 
 /// What the recorder records of the server.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct ServerReport {
+pub struct ServerReport {
     /// CPU time of the process in seconds.
-    pub(crate) cpu_s: f64,
+    pub cpu_s: f64,
     /// The part of it that answers to requests took.
-    pub(crate) requests_cpu_s: f64,
+    pub requests_cpu_s: f64,
     /// Peak of resident memory.
-    pub(crate) peak_bytes: u64,
+    pub peak_bytes: u64,
     /// The names of the series of active alerts.
-    pub(crate) alerts: Vec<String>,
+    pub alerts: Vec<String>,
     /// The counters of feeds, in the order of `feed_series`; empty until feeds were polled.
-    pub(crate) feeds: Vec<f64>,
+    pub feeds: Vec<f64>,
 }
 
 impl ServerReport {
-    /// Removes alerts that are not recorded: too many, too long, or of another metric than `metric`.
-    pub(super) fn validated(mut self, metric: &str) -> Self {
+    /// Removes alerts that are not recorded: too many, too long, or of another metric than `ALERTS`.
+    pub fn validated(mut self) -> Self {
         self.alerts.truncate(MOST_ALERTS);
-        self.alerts.retain(|name| name.len() <= MOST_NAME_BYTES && name.starts_with(metric));
+        self.alerts.retain(|name| name.len() <= MOST_NAME_BYTES && name.starts_with(ALERTS));
         self
     }
 }
 
 /// Appends the value of the series with a number.
-pub(super) fn push_value(series: u32, value: f64, out: &mut Vec<u8>) {
+pub fn push_value(series: u32, value: f64, out: &mut Vec<u8>) {
     out.extend(series.to_le_bytes());
     out.extend(value.to_le_bytes());
 }
 
 /// Returns the values of a body, each with the number of its series.
-pub(super) fn values(body: &[u8]) -> impl Iterator<Item = (usize, f64)> {
+pub fn values(body: &[u8]) -> impl Iterator<Item = (usize, f64)> {
     body.as_chunks::<12>().0.iter().map(|bytes| {
         let [s0, s1, s2, s3, value @ ..] = *bytes;
         (u32::from_le_bytes([s0, s1, s2, s3]) as usize, f64::from_le_bytes(value))
@@ -145,7 +157,7 @@ mod tests {
             "node_load1".to_owned(),
             format!("ALERTS{{{}", "a".repeat(9000)),
         ];
-        let report = ServerReport { alerts, ..ServerReport::default() }.validated("ALERTS");
+        let report = ServerReport { alerts, ..ServerReport::default() }.validated();
         assert_eq!(report.alerts, ["ALERTS{a=\"b\"}"]);
     }
 }

@@ -8,9 +8,9 @@ use probe::signals::Signal;
 use probe::wait::{Ready, Waiter, Watch};
 
 use crate::data_directory::DataDirectory;
-use crate::options::{AgentError, AgentOptions};
+use crate::options::{RecorderError, RecorderOptions};
 use crate::recorder::Recorder;
-use crate::server::{ServerProcess, is_any_enabled};
+use crate::server_process::ServerProcess;
 use crate::service_manager::ServiceManager;
 use history::marks::Marks;
 use service::{Level, Log};
@@ -23,16 +23,16 @@ const SERVER_START_TIMEOUT: Nanos = Nanos(10_000_000_000);
 /// # Errors
 /// If it cannot start, or the history cannot be closed.
 pub fn run(
-    options: &AgentOptions,
-    mut reload: impl FnMut() -> Result<AgentOptions, String>,
-) -> Result<(), AgentError> {
+    options: &RecorderOptions,
+    mut reload: impl FnMut() -> Result<RecorderOptions, String>,
+) -> Result<(), RecorderError> {
     let mut log = Log::open();
     let (directory, store) = DataDirectory::take(options, &log)?;
     let mut waiter = Waiter::open(&[Signal::Interrupt, Signal::Terminate, Signal::Hangup])
-        .map_err(|error| AgentError::System("signals".to_owned(), error))?;
+        .map_err(|error| RecorderError::System("signals".to_owned(), error))?;
     prepare_marks(&directory.history, &log);
     let recorder = Recorder::open(options, directory, store, &log)?;
-    let server = options.server.clone().filter(|_| is_any_enabled(options)).map(ServerProcess::new);
+    let server = options.server.clone().map(ServerProcess::new);
     let mut agent = Agent {
         recorder,
         server,
@@ -80,7 +80,7 @@ struct Agent {
 }
 
 impl Agent {
-    fn tick(&mut self, waiter: &mut Waiter, log: &mut Log) -> Result<(), AgentError> {
+    fn tick(&mut self, waiter: &mut Waiter, log: &mut Log) -> Result<(), RecorderError> {
         let (lateness, missed_ticks) = self.schedule.start();
         let status = self.recorder.tick(lateness, missed_ticks, self.server.as_ref(), log);
         if let Some(server) = &mut self.server {
@@ -90,7 +90,7 @@ impl Agent {
                 let watch = Watch::Edges { descriptor, with_room: true };
                 waiter
                     .watch(SERVER, watch)
-                    .map_err(|error| AgentError::System("waiting".to_owned(), error))?;
+                    .map_err(|error| RecorderError::System("waiting".to_owned(), error))?;
             }
             server.send_tick(self.recorder.latest());
         }
@@ -106,8 +106,8 @@ impl Agent {
     /// Reads the configuration again. If it is malformed, the old one stays.
     fn reload(
         &mut self,
-        reload: &mut impl FnMut() -> Result<AgentOptions, String>,
-        begun_with: &AgentOptions,
+        reload: &mut impl FnMut() -> Result<RecorderOptions, String>,
+        begun_with: &RecorderOptions,
         log: &Log,
     ) {
         self.service.reloading();
@@ -117,10 +117,7 @@ impl Agent {
                 self.recorder.reconfigure(&new, log);
                 match &mut self.server {
                     Some(server) => server.reload(),
-                    None => {
-                        self.server =
-                            new.server.clone().filter(|_| is_any_enabled(&new)).map(ServerProcess::new)
-                    }
+                    None => self.server = new.server.clone().map(ServerProcess::new),
                 }
                 log.write(Level::Info, "the configuration was read again");
                 if new.data != begun_with.data {
@@ -133,7 +130,7 @@ impl Agent {
     }
 
     /// Waits for the next deadline or a signal, and replies to the server.
-    fn wait(&mut self, waiter: &mut Waiter) -> Result<Event, AgentError> {
+    fn wait(&mut self, waiter: &mut Waiter) -> Result<Event, RecorderError> {
         let mut ready: Vec<Ready> = Vec::new();
         let mut until = Nanos(0);
         loop {
@@ -141,7 +138,7 @@ impl Agent {
             let timeout = until.saturating_sub(clock_now().boottime);
             waiter
                 .wait(Some(timeout), &mut ready)
-                .map_err(|error| AgentError::System("waiting".to_owned(), error))?;
+                .map_err(|error| RecorderError::System("waiting".to_owned(), error))?;
             // The events are edge-triggered, so that they are handled before a signal returns.
             if let Some(server) = self.server.as_mut().filter(|_| !ready.is_empty()) {
                 server.poll();
@@ -175,7 +172,7 @@ impl Agent {
     }
 
     /// Closes the history, and then shuts the server down.
-    fn end(self) -> Result<(), AgentError> {
+    fn end(self) -> Result<(), RecorderError> {
         self.service.stopping();
         let closed = self.recorder.close();
         if let Some(server) = self.server {

@@ -19,12 +19,13 @@ use store::{Named, SeriesId, Store, StoreError, TaskTick, Tick};
 
 use crate::budget::Budget;
 use crate::data_directory::DataDirectory;
+use crate::messages::ServerReport;
 use crate::now_file::NowFile;
-use crate::options::{AgentError, AgentOptions};
+use crate::options::{RecorderError, RecorderOptions};
 use crate::own_marks::OwnMarks;
 use crate::own_series::{OwnServer, OwnState, Part};
 use crate::recorded::Recorded;
-use crate::server::{Latest, LatestTasks, ServerProcess, ServerReport};
+use crate::server_process::{Latest, LatestTasks, ServerProcess};
 use service::{Level, Log};
 
 /// Cgroups and processes whose names are looked up in one tick.
@@ -56,7 +57,7 @@ pub(crate) struct Recorder {
     now_file: Option<NowFile>,
     marks: OwnMarks,
     /// As it was configured last.
-    options: AgentOptions,
+    options: RecorderOptions,
 }
 
 impl Recorder {
@@ -65,11 +66,11 @@ impl Recorder {
     /// # Errors
     /// If the machine cannot be read, or the history was written by a newer version.
     pub(crate) fn open(
-        options: &AgentOptions,
+        options: &RecorderOptions,
         directory: DataDirectory,
         store: Store,
         log: &Log,
-    ) -> Result<Self, AgentError> {
+    ) -> Result<Self, RecorderError> {
         let roots = Roots::live();
         let machine = open_machine(&roots, |source| !SLOW.contains(&source))?;
         let slow = open_machine(&roots, |source| SLOW.contains(&source))?;
@@ -220,7 +221,7 @@ impl Recorder {
     }
 
     /// Takes over another configuration.
-    pub(crate) fn reconfigure(&mut self, options: &AgentOptions, log: &Log) {
+    pub(crate) fn reconfigure(&mut self, options: &RecorderOptions, log: &Log) {
         self.budget.set_limit(options.cpu_limit);
         if options.slow_interval != self.options.slow_interval {
             self.slow_schedule = Schedule::new(std::iter::once(options.slow_interval));
@@ -297,10 +298,10 @@ impl Recorder {
     ///
     /// # Errors
     /// If that is not possible.
-    pub(crate) fn close(self) -> Result<(), AgentError> {
+    pub(crate) fn close(self) -> Result<(), RecorderError> {
         let Self { store, directory, mut marks, .. } = self;
         marks.finish();
-        store.close().map_err(|error| AgentError::Store(directory.history.clone(), error))
+        store.close().map_err(|error| RecorderError::Store(directory.history.clone(), error))
     }
 }
 
@@ -319,18 +320,18 @@ const SLOW: [Source; 11] = [
     Source::LimitedCgroups,
 ];
 
-fn open_machine(roots: &Roots, is_wanted: impl Fn(Source) -> bool) -> Result<MachineSampler, AgentError> {
+fn open_machine(roots: &Roots, is_wanted: impl Fn(Source) -> bool) -> Result<MachineSampler, RecorderError> {
     let wanted: Wanted = Source::ALL.into_iter().filter(|source| is_wanted(*source)).collect();
     let request = Request { wanted, ..Request::default() };
     MachineSampler::open(roots, request, Formula::IfNeeded)
-        .map_err(|error| AgentError::System("/proc".to_owned(), io::Error::other(error.to_string())))
+        .map_err(|error| RecorderError::System("/proc".to_owned(), io::Error::other(error.to_string())))
 }
 
-fn open_tasks(options: &AgentOptions, log: &Log) -> Option<TaskSampler> {
+fn open_tasks(options: &RecorderOptions, log: &Log) -> Option<TaskSampler> {
     let opened = options.records_tasks.then(|| TaskSampler::open(&Roots::live(), None))?;
     opened.map_err(|error| log.write(Level::Warning, &format!("tasks are not recorded: {error}"))).ok()
 }
 
-fn open_now_file(path: &Path, metrics: &[String]) -> Result<NowFile, AgentError> {
-    NowFile::new(path, metrics).map_err(|error| AgentError::System(path.display().to_string(), error))
+fn open_now_file(path: &Path, metrics: &[String]) -> Result<NowFile, RecorderError> {
+    NowFile::new(path, metrics).map_err(|error| RecorderError::System(path.display().to_string(), error))
 }

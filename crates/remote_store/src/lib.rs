@@ -1,5 +1,7 @@
 //! A store elsewhere that understands Prometheus' remote write and its queries.
 
+#![forbid(unsafe_code)]
+
 use std::time::Duration;
 
 use formats::remote_write;

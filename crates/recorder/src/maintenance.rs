@@ -9,7 +9,7 @@ use formats::series_name::metric_of;
 use store::{ImportedSeries, Retention, SeriesKind, StoreError};
 
 use crate::data_directory::DataDirectory;
-use crate::options::AgentError;
+use crate::options::RecorderError;
 use history::HISTORY;
 use history::metrics::series_kind;
 use history::task_sums;
@@ -23,12 +23,12 @@ pub fn compact(
     directory: &Path,
     retention: &Retention,
     before_ns: Option<i64>,
-) -> Result<(u64, u64), AgentError> {
+) -> Result<(u64, u64), RecorderError> {
     let path = directory.join(HISTORY);
     let bytes = || fs::metadata(&path).map_or(0, |metadata| metadata.len());
     let before = bytes();
     let (_place, mut store) = DataDirectory::open(directory, retention, false)?;
-    let failed = |error| AgentError::Store(path.clone(), error);
+    let failed = |error| RecorderError::Store(path.clone(), error);
     match before_ns {
         Some(before_ns) => store.drop_before(before_ns).map_err(failed)?,
         None => {
@@ -53,7 +53,7 @@ pub fn verify_sums(directory: &Path) -> Result<Vec<String>, StoreError> {
 ///
 /// # Errors
 /// If an agent records there, or it cannot be written.
-pub fn import(directory: &Path, retention: &Retention, samples: &SampleSet) -> Result<u64, AgentError> {
+pub fn import(directory: &Path, retention: &Retention, samples: &SampleSet) -> Result<u64, RecorderError> {
     let (place, mut store) = DataDirectory::open(directory, retention, false)?;
     let series: Vec<ImportedSeries<'_>> = samples
         .series()
@@ -64,7 +64,7 @@ pub fn import(directory: &Path, retention: &Retention, samples: &SampleSet) -> R
             samples: &series.samples,
         })
         .collect();
-    let failed = |error| AgentError::Store(place.history.clone(), error);
+    let failed = |error| RecorderError::Store(place.history.clone(), error);
     let ticks = store.import(&series).map_err(failed)?;
     store.close().map_err(failed)?;
     Ok(ticks)
