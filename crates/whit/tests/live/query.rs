@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::process::Command;
 
-use agent::RemoteStore;
+use remote_store::RemoteStore;
 use formats::series_name::SeriesName;
 use history::answer::ReplyData;
 use libtest_mimic::Failed;
