@@ -24,7 +24,7 @@ SOURCES = $$(for path in "$${CARGO_HOME:-$$HOME/.cargo}"/registry/src/*/; do ech
 
 small:
 	$(CARGO) fetch --locked --target $(HOST)
-	RUSTFLAGS="-D warnings -C relocation-model=static -C link-arg=-Wl,--no-eh-frame-hdr,-T,$(CURDIR)/crates/whit/small.ld $(SOURCES)" $(CARGO) build --profile small --package whit --no-default-features
+	RUSTFLAGS="-D warnings -C relocation-model=static -C link-arg=-Wl,--no-eh-frame-hdr,-T,$(CURDIR)/crates/whit/unwind.ld $(SOURCES)" $(CARGO) build --profile small --package whit --no-default-features
 
 # What must hold before a change lands; the same at length, for the end of a larger change (docs/TESTING.md).
 check:

@@ -6,6 +6,7 @@ fn main() {
     println!("cargo:rustc-env=WHIT_TARGET={}", var("TARGET").unwrap_or_default());
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=tick.ld");
+    println!("cargo:rerun-if-changed=unwind.ld");
     println!("cargo:rerun-if-env-changed=WHIT_WITHOUT_TICK_ORDER");
     // A script that begins with INSERT adds to the linker's own; GNU ld and lld know it. A linker that does not (mold) needs
     // WHIT_WITHOUT_TICK_ORDER=1.
@@ -13,7 +14,10 @@ fn main() {
     let is_linux_gnu = of_target("OS") == "linux" && of_target("ENV") == "gnu";
     let is_release = var("PROFILE").is_ok_and(|profile| profile == "release");
     if is_linux_gnu && is_release && var("WHIT_WITHOUT_TICK_ORDER").is_err() {
-        println!("cargo:rustc-link-arg-bins=-T");
-        println!("cargo:rustc-link-arg-bins={}/tick.ld", var("CARGO_MANIFEST_DIR").unwrap_or_default());
+        for script in ["tick.ld", "unwind.ld"] {
+            println!("cargo:rustc-link-arg-bins=-T");
+            println!("cargo:rustc-link-arg-bins={}/{script}", var("CARGO_MANIFEST_DIR").unwrap_or_default());
+        }
+        println!("cargo:rustc-link-arg-bins=-Wl,--no-eh-frame-hdr");
     }
 }

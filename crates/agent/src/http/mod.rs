@@ -93,11 +93,6 @@ impl BoundHttp {
     pub(crate) fn new(options: &HttpOptions) -> io::Result<Self> {
         Ok(Self { bound: Bound::new(&options.listen)?, options: options.clone() })
     }
-
-    /// Returns the address.
-    pub(crate) fn listen(&self) -> &Listen {
-        &self.options.listen
-    }
 }
 
 impl HttpServer {

@@ -4,10 +4,12 @@
 //! here. The process drops its capabilities, runs at a lower priority and has a memory limit. If a request crashes it, the recorder
 //! restarts it; no tick is lost.
 //!
-//! [`run`] is its loop, [`services`] the list of what it serves, [`replica`] its copy of the recorder's last tick. The crate `recorder` has
+//! [`run`] is its loop, [`services`] the list of its parts ([`part`]), [`replica`] its copy of the recorder's last tick. The crate `recorder` has
 //! the other end, and the messages.
 
 mod confinement;
+mod part;
+mod parts;
 mod replica;
 mod run;
 mod services;

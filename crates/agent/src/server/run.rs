@@ -13,8 +13,9 @@ use rustix::fd::{AsFd as _, OwnedFd};
 use sampling::task_labels::TaskLabels;
 
 use super::confinement;
+use super::part::{Context, Settings};
 use super::replica::Replica;
-use super::services::{Services, bind_http};
+use super::services::Services;
 use recorder::link::Link;
 use recorder::messages::{ServerReport, Setup, Subscription, ToRecorder, ToServer};
 
@@ -22,6 +23,7 @@ use recorder::messages::{ServerReport, Setup, Subscription, ToRecorder, ToServer
 use crate::feed_counters::{counted, write_unread};
 use crate::http::{BoundHttp, Tick};
 use crate::options::{AgentOptions, Listen};
+use crate::shared_states::SharedStates;
 use checks::write_states;
 use service::{Level, Log};
 
@@ -49,7 +51,8 @@ pub fn serve(
         Waiter::open(&[Signal::Interrupt, Signal::Terminate, Signal::Hangup]).map_err(system("signals"))?;
     confinement::set_limits();
     // Capabilities are per thread: they are dropped before another thread is started, and after a port below 1024 is bound.
-    let bound = bind_http(&options, &log);
+    // Without it the part that serves HTTP tries again, and reports the error.
+    let bound = options.http.as_ref().and_then(|http| BoundHttp::new(http).ok());
     confinement::drop_privileges(&options).map_err(system("capabilities"))?;
     let link = Link::new(UnixStream::from(recorder), MOST_BODY_BYTES).map_err(system("the recorder"))?;
     let requests = Notifier::new().map_err(system("a pipe"))?;
@@ -159,9 +162,12 @@ impl State {
             ToServer::Tick { at_ms, has_tasks } => {
                 // Alerts need a tick to evaluate.
                 self.open_services();
+                if let Some(services) = &mut self.services {
+                    services.start_failed();
+                }
                 self.replica.apply_tick(body);
                 self.is_report_due = true;
-                if let Some(http) = self.services.as_mut().and_then(|services| services.http.as_mut()) {
+                if let Some(http) = self.services.as_mut().and_then(Services::http) {
                     http.publish_tick(Tick {
                         at_ms,
                         series: Box::new(self.replica.series()),
@@ -177,10 +183,13 @@ impl State {
     fn open_services(&mut self) {
         let Some(setup) = &self.setup else { return };
         if self.services.is_none() {
-            let (options, bound) = (self.options.clone(), self.bound.take());
-            let mut services = Services::open(options, setup.history(), bound, self.requests.clone());
-            services.set_task_reading(setup.tasks.clone());
-            self.services = Some(services);
+            self.services = Some(Services::open(Context {
+                settings: Settings { options: self.options.clone(), reading: setup.tasks.clone() },
+                history: setup.history(),
+                states: SharedStates::default(),
+                requests: self.requests.clone(),
+                bound_http: self.bound.take(),
+            }));
         }
     }
 
@@ -193,7 +202,7 @@ impl State {
 
     fn handle_round(&mut self, is_whole: bool, body: &[u8]) {
         let Some(tables) = self.replica.apply_round(is_whole, body) else { return };
-        let Some(socket) = self.services.as_mut().and_then(|services| services.socket.as_mut()) else {
+        let Some(socket) = self.services.as_mut().and_then(Services::socket) else {
             return;
         };
         let Some(tasks) = self.replica.tasks() else { return };
@@ -205,13 +214,14 @@ impl State {
     }
 
     fn publish_status(&mut self, body: &[u8]) {
-        let Some(services) = &self.services else { return };
-        let Some(socket) = &services.socket else { return };
+        let Some(services) = &mut self.services else { return };
+        let states = services.states().clone();
+        let Some(socket) = services.socket() else { return };
         for scope in socket.status_wishes() {
             let mut status = String::from_utf8_lossy(body).into_owned();
-            write_states(&services.states.checks.lock(), &mut status);
+            write_states(&states.checks.lock(), &mut status);
             #[cfg(feature = "feeds")]
-            write_unread(&services.states.feeds, scope, &mut status);
+            write_unread(&states.feeds, scope, &mut status);
             socket.publish_status(scope, status);
         }
     }
@@ -222,15 +232,15 @@ impl State {
         let subscription = Subscription {
             series: services.has_watchers(),
             tasks: services.has_watchers() || services.has_followers(),
-            status: services.socket.as_ref().is_some_and(|socket| !socket.status_wishes().is_empty()),
+            status: services.socket().is_some_and(|socket| !socket.status_wishes().is_empty()),
         };
         if !subscription.tasks {
             self.replica.drop_tasks();
-            if let Some(socket) = &mut services.socket {
+            if let Some(socket) = services.socket() {
                 socket.forget_rounds();
             }
         }
-        if let (Some(socket), Some(tasks)) = (&mut services.socket, self.replica.tasks()) {
+        if let (Some(socket), Some(tasks)) = (services.socket(), self.replica.tasks()) {
             socket.publish_whole(tasks);
         }
         subscription
@@ -245,9 +255,9 @@ impl State {
         };
         if let Some(services) = &self.services {
             report.requests_cpu_s = services.requests_cpu().as_secs_f64();
-            report.alerts = services.states.alerts.read().series_names();
+            report.alerts = services.states().alerts.read().series_names();
             #[cfg(feature = "feeds")]
-            report.feeds.extend(counted(&services.states.feeds).into_iter().flatten());
+            report.feeds.extend(counted(&services.states().feeds).into_iter().flatten());
         }
         report.validated()
     }

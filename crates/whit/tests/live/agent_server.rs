@@ -1,6 +1,7 @@
 //! The server process of the agent: restarts, limits, and the checks of the data directory.
 
 use std::fs::{self, Permissions};
+use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::Command;
@@ -9,12 +10,13 @@ use libtest_mimic::Failed;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::api::Api;
-use super::machine::{Scratch, WHIT, shell, wait_for};
+use super::machine::{Running, Scratch, WHIT, port, shell, wait_for};
 use super::trials::{Need, Trial, exact};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         exact("a_killed_server_comes_back_and_no_tick_is_lost", &[], killed),
+        exact("a_part_that_could_not_start_is_started_again", &[Need::Program("curl")], taken_address),
         exact("the_server_has_no_capabilities", &[Need::Root], confined),
         exact("memory_bombs_are_refused", &[], growing),
         exact("files_of_another_type_are_refused", &[], no_files),
@@ -43,6 +45,27 @@ fn killed() -> Result<(), Failed> {
     // Not those that were missed: beside other trials the recorder may wait for a CPU. The attack on the agent counts them.
     assert_eq!(api.now("whit_agent_lost_ticks_total"), 0.0);
     assert_eq!(api.now("whit_agent_ticks_between_task_readings"), 1.0);
+    Ok(())
+}
+
+/// The address of HTTP is another program's when the agent starts, and free later.
+fn taken_address() -> Result<(), Failed> {
+    let scratch = Scratch::new("server-taken");
+    let port = port();
+    let other = TcpListener::bind(("127.0.0.1", port))?;
+    let mut agent = Command::new(WHIT);
+    agent.args(["agent", "-i", "200ms", "--http", &format!("127.0.0.1:{port}")]);
+    agent.arg("--data").arg(scratch.0.join("data")).arg("--socket").arg(scratch.0.join("agent.sock"));
+    let log = scratch.0.join("log");
+    let _agent = Running(agent.stderr(fs::File::create(&log)?).spawn()?);
+    let has_line = |line: &str| fs::read_to_string(&log).unwrap_or_default().contains(line);
+    wait_for("the fault", || has_line("the agent serves no HTTP; it is tried again"));
+    drop(other);
+    let url = format!("http://127.0.0.1:{port}/-/ready");
+    wait_for("HTTP", || {
+        Command::new("curl").args(["-sf", &url]).output().is_ok_and(|output| output.status.success())
+    });
+    wait_for("its end in the log", || has_line("HTTP: works again"));
     Ok(())
 }
 

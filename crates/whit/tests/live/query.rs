@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 use std::process::Command;
 
-use remote_store::RemoteStore;
 use formats::series_name::SeriesName;
 use history::answer::ReplyData;
 use libtest_mimic::Failed;
 use query::{Answer, Limits, Point, Query, QueryError, STALE_BITS, Samples, Selection, Series, Source};
+use remote_store::RemoteStore;
 use serde_json::{Value, json};
 
 use super::machine::{Scratch, WHIT};
