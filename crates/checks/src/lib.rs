@@ -38,7 +38,7 @@ pub use downtime::{Downtime, is_selected};
 pub(crate) use external::requests as external_requests;
 pub use figures::STATE;
 pub use ledger::CheckLedger;
-pub use native::{CertificateCheck, ExpressionCheck, FileCheck, HttpCheck, NameCheck, Native, PingCheck};
+pub use native::{KINDS, Kind, Native};
 pub use notice::{CheckNotice, NoticeKind};
 pub use notification::NAGIOS_MACROS;
 pub use period::Period;

@@ -8,7 +8,6 @@ use facts::unit::Nanos;
 use probe::wait::{Waiter, Watch};
 
 use super::definition::{Check, CheckWay};
-use super::native::run;
 use super::runner::{Report, RunCost, Runner};
 use super::status::Finding;
 use super::verdict::verdict;
@@ -21,7 +20,7 @@ use super::verdict::verdict;
 pub fn try_check(check: &Check, runner: &[OsString], history: &Path) -> io::Result<(Finding, RunCost)> {
     let plugin = match &check.way {
         CheckWay::Plugin(plugin) => plugin,
-        CheckWay::Native(native) => return Ok(run(native, check.timeout, history)),
+        CheckWay::Native(native) => return Ok(native.run(check.timeout, history)),
         CheckWay::Passive => {
             return Err(io::Error::other("others submit its results: there is nothing to run"));
         }

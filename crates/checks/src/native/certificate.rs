@@ -5,27 +5,50 @@ use std::net::TcpStream;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use configuration::{Fault, Options};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, Error, SignatureScheme};
 use rustls_platform_verifier::Verifier;
 
-use super::network;
+use super::kinds::{Limits, Probe};
 use super::outcome::Outcome;
-use super::subject::CertificateCheck;
+use super::tcp;
 use crate::state::State;
 
 const DAY_S: i64 = 86_400;
+const DAY: Duration = Duration::from_secs(86_400);
 
-pub(super) fn look(wanted: &CertificateCheck, timeout: Duration) -> Outcome {
-    let name = wanted.address.rsplit_once(':').map_or(wanted.address.as_str(), |(name, _)| name);
-    let (certificate, trusted) = match handshake(&wanted.address, name, timeout) {
+/// How long before it expires a certificate is a problem.
+#[derive(Debug)]
+struct Certificate {
+    warn_before: Duration,
+    critical_before: Duration,
+}
+
+pub(super) fn read(table: &Options<'_, '_>, subject: &str) -> Result<Arc<dyn Probe>, Fault> {
+    tcp::check_address(table, "certificate", subject)?;
+    Ok(Arc::new(Certificate {
+        warn_before: table.duration("warn_before")?.unwrap_or(30 * DAY),
+        critical_before: table.duration("critical_before")?.unwrap_or(7 * DAY),
+    }))
+}
+
+impl Probe for Certificate {
+    fn run(&self, address: &str, limits: &Limits<'_>) -> Outcome {
+        look(self, address, limits.timeout)
+    }
+}
+
+fn look(wanted: &Certificate, address: &str, timeout: Duration) -> Outcome {
+    let name = address.rsplit_once(':').map_or(address, |(name, _)| name);
+    let (certificate, trusted) = match handshake(address, name, timeout) {
         Ok(seen) => seen,
-        Err(error) => return Outcome::new(State::Critical, format!("{}: {error}", wanted.address)),
+        Err(error) => return Outcome::new(State::Critical, format!("{}: {error}", address)),
     };
     let Some(validity) = formats::certificate::validity(&certificate) else {
-        return Outcome::new(State::Unknown, format!("{}: its certificate cannot be read", wanted.address));
+        return Outcome::new(State::Unknown, format!("{}: its certificate cannot be read", address));
     };
     let now_s = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |now| now.as_secs().cast_signed());
     let left_s = validity.not_after_s - now_s;
@@ -43,7 +66,7 @@ pub(super) fn look(wanted: &CertificateCheck, timeout: Duration) -> Outcome {
         Ok(()) => State::Ok,
     };
     let distrust = trusted.err().map(|error| format!("; it is not trusted: {error}")).unwrap_or_default();
-    Outcome::new(state, format!("the certificate of {} {what}{distrust}", wanted.address)).with(figures)
+    Outcome::new(state, format!("the certificate of {} {what}{distrust}", address)).with(figures)
 }
 
 type Seen = (Vec<u8>, Result<(), Error>);
@@ -63,7 +86,7 @@ fn handshake(address: &str, name: &str, timeout: Duration) -> Result<Seen, Strin
         .with_no_client_auth();
     let mut connection = ClientConnection::new(Arc::new(config), name).map_err(|error| failed(&error))?;
     let until = Instant::now() + timeout;
-    let mut stream = network::open(address, timeout)?;
+    let mut stream = tcp::open(address, timeout)?;
     let shaken = shake_hands(&mut connection, &mut stream, until);
     shaken.map_err(|error| match error.kind() {
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => "the TLS handshake timed out".to_owned(),

@@ -1,17 +1,21 @@
 //! Expressions over what is recorded.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use configuration::{Fault, Options};
+use facts::unit::Nanos;
 use formats::series_name::SeriesName;
 use jiff::Timestamp;
 use query::number::write_in_full;
 use query::{Answer, Limits, Query};
 
+use super::kinds::{Limits as RunLimits, Probe};
 use super::outcome::Outcome;
-use super::subject::ExpressionCheck;
 use crate::state::State;
 use history::past::Past;
+use text::units::Span;
 
 /// Series that the text names.
 const MOST_NAMED: usize = 5;
@@ -19,8 +23,41 @@ const MOST_NAMED: usize = 5;
 /// Points at which an expression is evaluated that must hold for a while.
 const MOST_STEPS: i64 = 60;
 
-pub(super) fn ask(wanted: &ExpressionCheck, timeout: Duration, history: &Path) -> Outcome {
-    let ExpressionCheck { expression, state, hold } = wanted;
+const STATES: [(&str, State); 3] =
+    [("warning", State::Warning), ("critical", State::Critical), ("unknown", State::Unknown)];
+
+/// What a series of the answer means.
+#[derive(Debug)]
+struct Expression {
+    state: State,
+    /// A series counts if it was in the answer for so long without a gap.
+    hold: Duration,
+}
+
+pub(super) fn read(table: &Options<'_, '_>, subject: &str) -> Result<Arc<dyn Probe>, Fault> {
+    Query::parse(subject).map_err(|error| table.fault_of("expression", error.to_string()))?;
+    Ok(Arc::new(Expression {
+        state: table.choice("state", &STATES)?.unwrap_or(State::Critical),
+        hold: table.duration("for")?.unwrap_or_default(),
+    }))
+}
+
+impl Probe for Expression {
+    fn run(&self, expression: &str, limits: &RunLimits<'_>) -> Outcome {
+        ask(self, expression, limits.timeout, limits.history)
+    }
+
+    fn condition(&self) -> String {
+        if self.hold.is_zero() { String::new() } else { format!(" for {}", Span(Nanos::from(self.hold))) }
+    }
+
+    fn has_variables(&self) -> bool {
+        false
+    }
+}
+
+fn ask(wanted: &Expression, expression: &str, timeout: Duration, history: &Path) -> Outcome {
+    let Expression { state, hold } = wanted;
     let unknown = |error: &dyn std::fmt::Display| Outcome::new(State::Unknown, error.to_string());
     let query = match Query::parse(expression) {
         Ok(query) => query,

@@ -1,18 +1,18 @@
-//! Checks that whit does itself, without a process.
+//! Checks that whit does itself, without a process: [`kinds`] has the table of them.
 
 mod certificate;
 mod expression;
 mod files;
+mod http;
+mod kinds;
 mod names;
-mod network;
 mod outcome;
 mod ping;
 mod pool;
 mod processes;
-mod run;
-mod subject;
+mod tcp;
 mod units;
 
+pub(crate) use kinds::options;
+pub use kinds::{KINDS, Kind, Native};
 pub(super) use pool::{NativePool, NativeResult};
-pub(super) use run::run;
-pub use subject::{CertificateCheck, ExpressionCheck, FileCheck, HttpCheck, NameCheck, Native, PingCheck};

@@ -2,15 +2,17 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use configuration::{Fault, Options};
 use rustix::fd::OwnedFd;
 use rustix::net::sockopt::Timeout;
 use rustix::net::sockopt::set_socket_timeout;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, ipproto};
 
+use super::kinds::{Limits, Probe};
 use super::outcome::Outcome;
-use super::subject::PingCheck;
 use crate::state::State;
 
 /// Between two requests.
@@ -23,9 +25,34 @@ const ECHO_REQUEST_6: u8 = 128;
 const ECHO_REPLY_6: u8 = 129;
 const HEADER_BYTES: usize = 8;
 
-pub(super) fn ping(wanted: &PingCheck, timeout: Duration) -> Outcome {
+/// A ping takes a tenth of a second and more.
+const MOST_PACKETS: f64 = 100.0;
+const USUAL_PACKETS: u16 = 5;
+
+/// How a host is to answer.
+#[derive(Debug)]
+struct Ping {
+    /// How many requests are sent. If some are lost, that is a warning; if all are, it is critical.
+    packets: u16,
+    /// A slower mean is a warning.
+    slow: Option<Duration>,
+}
+
+pub(super) fn read(table: &Options<'_, '_>, _subject: &str) -> Result<Arc<dyn Probe>, Fault> {
+    let packets = table.number("packets", 1.0, MOST_PACKETS)?;
+    let packets = packets.map_or(USUAL_PACKETS, |count| count as u16);
+    Ok(Arc::new(Ping { packets, slow: table.duration("slow")? }))
+}
+
+impl Probe for Ping {
+    fn run(&self, host: &str, limits: &Limits<'_>) -> Outcome {
+        ping(self, host, limits.timeout)
+    }
+}
+
+fn ping(wanted: &Ping, host: &str, timeout: Duration) -> Outcome {
     let begun = Instant::now();
-    let address = match resolver::addresses_of(&wanted.host, timeout) {
+    let address = match resolver::addresses_of(host, timeout) {
         Ok(addresses) => addresses[0],
         Err(error) => return Outcome::new(State::Critical, error),
     };

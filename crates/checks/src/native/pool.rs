@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use probe::background_job::Notifier;
 
-use super::run::run;
-use super::subject::Native;
+use super::kinds::Native;
 use crate::runner::RunCost;
 use crate::status::Finding;
 
@@ -76,7 +75,7 @@ impl NativePool {
                 loop {
                     let job = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
                     let Ok(Job { name, native, timeout }) = job else { return };
-                    let (finding, cost) = run(&native, timeout, &history);
+                    let (finding, cost) = native.run(timeout, &history);
                     if found.send(NativeResult { name, finding, cost }).is_err() {
                         return;
                     }

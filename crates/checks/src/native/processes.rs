@@ -1,11 +1,35 @@
 //! Processes by their names.
 
 use std::fs;
+use std::sync::Arc;
 
+use configuration::{Fault, Options};
+
+use super::kinds::{Limits, Probe};
 use super::outcome::Outcome;
 use crate::state::State;
 
-pub(super) fn count(name: &str, least: u64, most: Option<u64>) -> Outcome {
+/// How many there are to be. Their name is as the kernel has it: 15 letters.
+#[derive(Debug)]
+struct Processes {
+    /// Fewer are critical.
+    least: u64,
+    /// More are critical.
+    most: Option<u64>,
+}
+
+pub(super) fn read(table: &Options<'_, '_>, _subject: &str) -> Result<Arc<dyn Probe>, Fault> {
+    let least = table.whole_number("least")?.unwrap_or(1);
+    Ok(Arc::new(Processes { least, most: table.whole_number("most")? }))
+}
+
+impl Probe for Processes {
+    fn run(&self, name: &str, _limits: &Limits<'_>) -> Outcome {
+        count(name, self.least, self.most)
+    }
+}
+
+fn count(name: &str, least: u64, most: Option<u64>) -> Outcome {
     let entries = match fs::read_dir("/proc") {
         Ok(entries) => entries,
         Err(error) => return Outcome::new(State::Unknown, format!("/proc: {error}")),

@@ -2,10 +2,13 @@
 
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use configuration::{Fault, Options};
 use formats::dbus::{self, Answer, Unit};
 
+use super::kinds::{Limits, Probe};
 use super::outcome::Outcome;
 use crate::state::State;
 
@@ -15,7 +18,21 @@ const BUS: &str = "/run/dbus/system_bus_socket";
 const MOST_NAMED: usize = 5;
 const MOST_BYTES: usize = 16 << 20;
 
-pub(super) fn ask(pattern: &str, timeout: Duration) -> Outcome {
+/// The subject is a unit or a pattern.
+#[derive(Debug)]
+struct Units;
+
+pub(super) fn read(_table: &Options<'_, '_>, _subject: &str) -> Result<Arc<dyn Probe>, Fault> {
+    Ok(Arc::new(Units))
+}
+
+impl Probe for Units {
+    fn run(&self, pattern: &str, limits: &Limits<'_>) -> Outcome {
+        ask(pattern, limits.timeout)
+    }
+}
+
+fn ask(pattern: &str, timeout: Duration) -> Outcome {
     let units = match units(pattern, timeout) {
         Ok(units) => units,
         Err(error) => return Outcome::new(State::Unknown, format!("systemd cannot be asked: {error}")),

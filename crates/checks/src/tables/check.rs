@@ -13,8 +13,8 @@ use notify::Receiver;
 use super::command::CommandText;
 use super::host::{self, Host};
 use super::names;
-use super::native::NativeTemplate;
 use super::variables::Variables;
+use crate::native::Native;
 use configuration::{Fault, Options, expected, text as text_of};
 use notify::tables as receivers;
 
@@ -73,7 +73,7 @@ impl SharedWords {
 pub(super) struct CheckTemplate {
     check: Check,
     command: Option<CommandText>,
-    native: Option<NativeTemplate>,
+    native: Option<Native>,
     plugin: Plugin,
     environment: Vec<(String, String)>,
     variables: Variables,
@@ -84,7 +84,7 @@ impl CheckTemplate {
     pub(super) fn read(table: &Options<'_, '_>, receivers: &[Receiver]) -> Result<Option<Self>, Fault> {
         let command = CommandText::read(table)?;
         let is_passive = table.flag("passive")?;
-        let native = NativeTemplate::read(table)?;
+        let native = Native::read(table)?;
         match (command.is_some() || native.is_some(), is_passive) {
             (true, true) => {
                 return Err(table.fault_of("passive", "a check is either passive or has a command"));
@@ -172,7 +172,7 @@ impl CheckTemplate {
         let depends = self.check.depends.iter().map(|name| variables.fill(name));
         check.depends = depends.collect::<Result<_, _>>()?;
         if let Some(native) = &self.native {
-            check.way = CheckWay::Native(native.native(&variables)?);
+            check.way = CheckWay::Native(native.filled(|text| variables.fill(text))?);
         }
         if let Some(command) = &self.command {
             let mut plugin = self.plugin.clone();

@@ -4,7 +4,6 @@ mod check;
 mod command;
 mod host;
 mod names;
-mod native;
 mod variables;
 
 pub(crate) use self::command::needs_shell;
@@ -14,6 +13,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::native;
 use crate::{Check, CheckOptions, PushOptions};
 use store::Retention;
 
@@ -102,7 +102,7 @@ pub fn read(root: &Options<'_, '_>, zone: TimeZone) -> Result<Option<CheckOption
     }
     let mut names = HashSet::new();
     for table in root.tables("host")? {
-        let known = host::OPTIONS.into_iter().chain(check::OPTIONS).chain(native::OPTIONS);
+        let known = host::OPTIONS.into_iter().chain(check::OPTIONS).chain(native::options());
         table.refuse_unknown(known, "a host")?;
         let host = Host::read(&table, None)?;
         if let Some(template) = CheckTemplate::read(&table, &options.receivers)? {
@@ -114,7 +114,7 @@ pub fn read(root: &Options<'_, '_>, zone: TimeZone) -> Result<Option<CheckOption
     let hosts = by_name(hosts, root)?;
     for table in root.tables("check")? {
         let known =
-            ["name", "host", "hosts", "labels"].into_iter().chain(check::OPTIONS).chain(native::OPTIONS);
+            ["name", "host", "hosts", "labels"].into_iter().chain(check::OPTIONS).chain(native::options());
         table.refuse_unknown(known, "a check")?;
         let name = table.required_text("name", "\"http\"")?;
         let has_host = table.get("host").is_some() || table.get("hosts").is_some();

@@ -2,33 +2,13 @@
 
 use std::fmt::Write as _;
 
-use checks::{Check, CheckOptions, CheckWay, Downtime, Native};
+use checks::{Check, CheckOptions, CheckWay, Downtime};
 use facts::unit::Nanos;
 use text::printable::Shown as _;
 use text::units::Span;
 
 use super::render::until;
 use command::time_zone::written_ms as time;
-
-/// What whit itself looks at.
-fn about(native: &Native) -> String {
-    match native {
-        Native::Expression(wanted) if wanted.hold.is_zero() => {
-            format!("the expression {}", wanted.expression)
-        }
-        Native::Expression(wanted) => {
-            format!("the expression {} for {}", wanted.expression, Span(Nanos::from(wanted.hold)))
-        }
-        Native::Name(wanted) => format!("the addresses of {}", wanted.name),
-        Native::Ping(wanted) => format!("a ping of {}", wanted.host),
-        Native::Certificate(wanted) => format!("the certificate of {}", wanted.address),
-        Native::Unit(pattern) => format!("the unit {pattern} of systemd"),
-        Native::Tcp(address) => format!("a connection to {address}"),
-        Native::Http(wanted) => format!("a request of {}", wanted.url),
-        Native::File(wanted) => format!("the age and size of {}", wanted.path.shown()),
-        Native::Process { name, .. } => format!("processes called {name}"),
-    }
-}
 
 /// When and how a check is done, and who is told.
 pub(super) fn explain(
@@ -68,7 +48,7 @@ pub(super) fn explain(
             }
         }
         CheckWay::Native(native) => {
-            let _ = writeln!(text, "without a process: {}", about(native).shown());
+            let _ = writeln!(text, "without a process: {}", native.about().shown());
             let _ =
                 writeln!(text, "every {}, next at {}", seconds(check.interval), time(check.next_ms(now_ms)));
         }

@@ -1,0 +1,70 @@
+//! Web servers that answer.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use configuration::{Fault, Options};
+use http_client::{MOST_REDIRECTS, client};
+
+use super::kinds::{Limits, Probe};
+use super::outcome::Outcome;
+use crate::state::State;
+
+/// Of an answer so much is looked at.
+const MOST_BODY_BYTES: u64 = 1 << 20;
+
+/// What a web server is to answer.
+#[derive(Debug)]
+struct Http {
+    /// With this status; none: any below 400.
+    status: Option<u16>,
+    /// A text that is to be in it.
+    contains: Option<String>,
+    /// Slower is a warning.
+    slow: Option<Duration>,
+}
+
+pub(super) fn read(table: &Options<'_, '_>, subject: &str) -> Result<Arc<dyn Probe>, Fault> {
+    if !["http://", "https://"].iter().any(|scheme| subject.starts_with(scheme)) {
+        return Err(table.fault_of("http", "expected an address that begins with https:// or http://"));
+    }
+    Ok(Arc::new(Http {
+        status: table.whole_number("status")?.map(|status| status as u16),
+        contains: table.text("contains")?.filter(|text| !text.is_empty()).map(str::to_owned),
+        slow: table.duration("slow")?,
+    }))
+}
+
+impl Probe for Http {
+    fn run(&self, url: &str, limits: &Limits<'_>) -> Outcome {
+        get(self, url, limits.timeout)
+    }
+}
+
+fn get(wanted: &Http, url: &str, timeout: Duration) -> Outcome {
+    let begun = Instant::now();
+    let mut response = match client(timeout, MOST_REDIRECTS).get(url).call() {
+        Ok(response) => response,
+        Err(error) => return Outcome::new(State::Critical, format!("{url}: {error}")),
+    };
+    let status = response.status().as_u16();
+    let body = response.body_mut().with_config().limit(MOST_BODY_BYTES).read_to_vec();
+    let took = begun.elapsed();
+    let is_expected = wanted.status.map_or(status < 400, |wanted| wanted == status);
+    let has_text = |text: &String| {
+        body.as_ref().is_ok_and(|body| body.windows(text.len()).any(|part| part == text.as_bytes()))
+    };
+    let (state, what) = if !is_expected {
+        (State::Critical, format!("answered with {status}"))
+    } else if let Some(text) = wanted.contains.as_ref().filter(|text| !has_text(text)) {
+        (State::Critical, format!("answered without \"{text}\""))
+    } else if wanted.slow.is_some_and(|slow| took > slow) {
+        (State::Warning, format!("answered with {status}, slowly"))
+    } else {
+        (State::Ok, format!("answered with {status}"))
+    };
+    let size = body.map_or(0, |body| body.len());
+    let took_s = took.as_secs_f64();
+    let text = format!("{url} {what} after {:.1} ms", took_s * 1e3);
+    Outcome::new(state, text).with(format!("time={took_s:.6}s size={size}B"))
+}
