@@ -14,7 +14,7 @@ const TICKS: usize = 13;
 /// The first ones still fill what is kept.
 const WARM_UP: usize = 3;
 
-/// What a tick touches, with names.
+/// The memory that a tick touches: names and numbers of units.
 pub(crate) type Footprint = [(&'static str, u64); 4];
 
 /// Why memory is touched.
@@ -41,8 +41,8 @@ impl Access {
     }
 }
 
-/// What a usual tick of a bar touches. Pages of data are those that the program writes to, now or earlier: in which pages the constants
-/// of a tick stand is decided by all other code of the executable, and says nothing about the tick. Their lines are counted.
+/// Returns the footprint of a usual tick of a bar. Pages of data are those that the program writes to, now or earlier: in which pages the
+/// constants of a tick stand is decided by all other code of the executable, and says nothing about the tick. Their lines are counted.
 pub(crate) fn of_tick(program: &str, words: &[&str]) -> Result<Footprint, String> {
     let trace = trace_of_bar(program, words)?;
     let tick = usual_tick(&trace)?;

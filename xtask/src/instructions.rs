@@ -8,11 +8,11 @@ use crate::footprint;
 use crate::outcome::Outcome;
 
 const KEPT: &str = "benches/instructions.txt";
-/// What another compiler or C library may change without a word.
+/// The change that another compiler or C library may cause and that needs no explanation.
 const TOLERANCE: f64 = 0.10;
 /// Pages are so few that two more or less, by which code that is not a tick's may move them, are more than a tenth.
 const TOLERATED: u64 = 4;
-/// Of a tick with ten times the threads.
+/// The most growth of a tick with ten times the threads.
 const MOST_GROWTH: f64 = 1.3;
 
 /// Compares with what is kept.

@@ -25,7 +25,7 @@ use super::selection::{Selection, aged};
 use command::failure::{Failure, write_stderr};
 use text::printable::printable_text;
 
-/// What goes, and what went.
+/// The rules of a deletion, and its counts.
 #[derive(Debug)]
 pub(super) struct Deleting<'a> {
     pub(super) way: DeleteMode,
@@ -48,7 +48,7 @@ pub(super) struct Deleting<'a> {
     pub(super) writer: Option<EntryWriter<'a>>,
 }
 
-/// What became of an entry.
+/// The outcome of an entry.
 enum EntryOutcome {
     Deleted,
     Sticky,
@@ -60,7 +60,7 @@ enum EntryOutcome {
     Refused,
 }
 
-/// What one batch of a directory's entries needs.
+/// The state of one batch of a directory's entries.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     tally: DeletionCounts,
@@ -71,7 +71,7 @@ pub(super) struct Batch {
 }
 
 impl Deleting<'_> {
-    /// Whether it is old, or among the oldest beyond the cap.
+    /// Returns a claim on a file that is old, or among the oldest beyond the cap.
     fn claim(&self, file: &Aged) -> Option<Claim> {
         if self.is_spared(file) {
             return None;
@@ -82,7 +82,7 @@ impl Deleting<'_> {
         locked(self.border.as_ref()?).claim(file)
     }
 
-    /// Whether it is too young to go; what has no known time is.
+    /// Returns true if the file is too young to be deleted. A file of unknown time counts as too young.
     fn is_spared(&self, file: &Aged) -> bool {
         self.keep_newer.is_some_and(|newer| file.time_ns.is_none() || !file.is_old(newer, self.now_ns))
     }
@@ -198,7 +198,7 @@ impl Deleting<'_> {
         }
     }
 
-    /// Whether it is the entry that was looked at, and nothing was written to it since. Moving it has changed its ctime.
+    /// Returns true if it is the entry that was looked at, and nothing was written to it since. Moving it has changed its ctime.
     fn is_same(&self, then: &EntryStatus, now: &EntryStatus) -> bool {
         let identity = |status: &EntryStatus| (status.kind, status.device, status.inode, status.bytes);
         identity(then) == identity(now)

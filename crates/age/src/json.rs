@@ -1,4 +1,4 @@
-//! The same as JSON, a document a directory; of a listing and of a dry run one for each file.
+//! The report as JSON, a document a directory; of a listing and of a dry run one for each file.
 
 use facts::age::{AGE_BOUNDS, AgeSums, Aged, age_ns};
 use facts::unit::Nanos;

@@ -22,7 +22,7 @@ use command::output::{DRAIN_BYTES, Output};
 use text::printable::printable_text;
 use text::units::{Size, Span};
 
-/// What is sorted is kept in memory: of a million files some 200 megabytes.
+/// The most files that are sorted. They are kept in memory: a million files take some 200 megabytes.
 pub(super) const MOST_SORTED: usize = 1_000_000;
 
 /// How an entry is written.
@@ -94,7 +94,7 @@ impl ListOutput {
         Self { output: Output::stdout(), failure: None }
     }
 
-    /// Whether entries go to a terminal.
+    /// Returns true if entries go to a terminal.
     pub(super) fn is_for_people() -> bool {
         std::io::stdout().is_terminal()
     }
@@ -110,7 +110,7 @@ impl ListOutput {
 pub(super) struct LocalList {
     text: Vec<u8>,
     kept: Vec<Listed>,
-    /// Of the directory, made once a batch.
+    /// The path of the directory with a slash at its end, made once a batch.
     directory: Vec<u8>,
     count: u64,
 }

@@ -19,13 +19,13 @@ pub(crate) struct AgeOptions {
     pub(crate) mounts: Mounts,
     pub(crate) view: View,
     pub(crate) is_json: bool,
-    /// What the work cost, at the end.
+    /// The cost of the work is shown at the end.
     pub(crate) with_stats: bool,
     /// None: as many as there are CPUs.
     pub(crate) threads: Option<usize>,
 }
 
-/// What is made of what is found.
+/// The task for the files that are found: report, list, count, check or delete them.
 #[derive(Clone, Debug)]
 pub(crate) enum View {
     /// Sums and a histogram.
@@ -65,11 +65,11 @@ pub(crate) enum FileOrder {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum FreeSpace {
     Size(Bytes),
-    /// Of the filesystem.
+    /// A share of the filesystem.
     Share(Ratio),
 }
 
-/// What goes beside what is older, and how.
+/// The options of a deletion: what is deleted beside old files, and how.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Deletion {
     pub(crate) way: DeleteMode,
@@ -98,14 +98,14 @@ pub(crate) enum DeleteMode {
     DryRun,
 }
 
-/// What a threshold is about.
+/// The quantity that a threshold is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Measure {
-    /// Of the oldest file, in nanoseconds.
+    /// The age of the oldest file, in nanoseconds.
     Age,
     Files,
     Bytes,
-    /// Of the newest file; without any file the threshold is exceeded.
+    /// The age of the newest file; without any file the threshold is exceeded.
     Newest,
     /// Fewer files than the limit.
     FewerFiles,

@@ -20,7 +20,7 @@ const ATTEMPTS: u32 = 64;
 /// The longest name that Linux allows, in bytes.
 const MOST_NAME_BYTES: usize = 255;
 
-/// Whether a directory is called as a private directory is; whit 0.1 used numbers instead of random digits.
+/// Returns true if a directory is named as a private directory is; whit 0.1 used numbers instead of random digits.
 pub(super) fn has_private_name(name: &CStr) -> bool {
     name.to_bytes().starts_with(PREFIX)
 }
@@ -117,14 +117,14 @@ impl Private {
     }
 }
 
-/// What was done with a directory that looks like one of a run that was killed.
+/// The outcome for a directory that looks like one of a run that was killed.
 #[derive(Debug)]
 pub(super) enum Leftover {
     /// The run lives, or it ended a moment ago.
     InUse,
     /// There is no proof that this user's whit made it: it stays as it is.
     Unproven,
-    /// What lay in it has been moved back; these are the names.
+    /// The files in it have been moved back; these are the names.
     Restored(Vec<CString>),
     /// Some of it could not be moved back and stays there; the names of the rest.
     Kept(Vec<CString>, io::Error),
@@ -205,7 +205,7 @@ fn kept_name(name: &[u8], random: &str) -> io::Result<CString> {
     CString::new([start, suffix.as_bytes()].concat()).map_err(io::Error::other)
 }
 
-/// Whether the error means that entries of the directory cannot be deleted either.
+/// Returns true if the error means that entries of the directory cannot be deleted either.
 fn is_denied(error: &io::Error) -> bool {
     use io::ErrorKind::{NotFound, PermissionDenied, ReadOnlyFilesystem};
     matches!(error.kind(), NotFound | PermissionDenied | ReadOnlyFilesystem)

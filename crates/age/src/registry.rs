@@ -35,7 +35,7 @@ pub(super) struct Identity {
 }
 
 impl Identity {
-    /// What has to be asked of a directory.
+    /// The status that is needed of a directory.
     pub(super) const WANTED: StatusWanted =
         StatusWanted { times: AgeBy { born: true, ..StatusWanted::KIND.times }, owner: true, identity: true };
 
@@ -71,13 +71,13 @@ const EMPTY: [u8; RECORD_BYTES] = {
 #[derive(Debug)]
 pub(super) struct Slot(usize);
 
-/// What is recorded.
+/// The record of the private directories that this user's runs have made.
 #[derive(Debug)]
 pub(super) struct Registry {
     /// None if there is no place that other users cannot change: then nothing is recorded and nothing proven.
     directory: Option<PathBuf>,
     own: Mutex<Own>,
-    /// Of runs that were killed, with the file that holds the record; read when they are first asked for.
+    /// Directories of runs that were killed, with the file that holds the record; read when they are first asked for.
     earlier: Mutex<Option<Vec<(Identity, PathBuf)>>>,
     /// When this run began, in nanoseconds since 1970 on the clock of file times.
     began_ns: i64,
@@ -121,12 +121,13 @@ impl Registry {
         Some(Slot(free))
     }
 
-    /// Whether a directory was made after this run began.
+    /// Returns true if a directory was made after this run began.
     pub(super) fn is_recent(&self, status: &EntryStatus) -> bool {
         status.times.born_ns.is_some_and(|born_ns| born_ns >= self.began_ns)
     }
 
-    /// Whether a directory may just be being made: since this run began, and not in the future, as the clock may have been set back.
+    /// Returns true if a directory may just be being made: since this run began, and not in the future, as the clock may have been set
+    /// back.
     pub(super) fn may_be_in_the_making(&self, status: &EntryStatus) -> bool {
         self.is_recent(status) && status.times.born_ns.is_some_and(|born_ns| born_ns <= now_ns())
     }
@@ -140,7 +141,7 @@ impl Registry {
         }
     }
 
-    /// Whether a run of this user that was killed made this directory.
+    /// Returns true if a run of this user that was killed made this directory.
     pub(super) fn has(&self, identity: &Identity) -> bool {
         let mut earlier = locked(&self.earlier);
         let earlier = earlier.get_or_insert_with(|| self.read());

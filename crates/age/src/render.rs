@@ -10,7 +10,7 @@ use text::printable::{printable_text, push_printable};
 use text::table::{Align, Table};
 use text::units::{Size, Span};
 
-/// Of a full bar.
+/// The width of a full bar.
 const BAR_WIDTH: u64 = 40;
 
 /// Appends what came of one directory.
@@ -150,7 +150,7 @@ fn push_histogram(out: &mut String, sums: &AgeSums) {
     table.write(out);
 }
 
-/// What the work cost.
+/// Describes the cost of the work.
 pub(crate) fn stats(cost: &ScanCost, wall: Nanos, cpu: Nanos) -> String {
     let per_entry = if cost.entries == 0 { 0.0 } else { cost.calls as f64 / cost.entries as f64 };
     format!(

@@ -6,7 +6,7 @@ use facts::unit::{Bytes, Nanos};
 use super::extremes::Extremes;
 use super::options::DeleteMode;
 
-/// What was found, to be shown as text or JSON.
+/// The results of one directory, to be shown as text or JSON.
 #[derive(Clone, Debug)]
 pub(crate) struct DirectoryReport {
     pub(crate) path: String,
@@ -17,7 +17,7 @@ pub(crate) struct DirectoryReport {
     pub(crate) what: Outcome,
 }
 
-/// What came of one directory.
+/// The outcome of one directory.
 #[derive(Clone, Debug)]
 pub(crate) enum Outcome {
     /// All, and by directory where that was asked for.
@@ -31,7 +31,7 @@ pub(crate) enum Outcome {
     Deleted(DeleteMode, Box<DeletionCounts>),
 }
 
-/// What all of it cost.
+/// The cost of the whole scan.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ScanCost {
     pub(crate) calls: u64,
@@ -42,7 +42,7 @@ pub(crate) struct ScanCost {
     pub(crate) threads: usize,
 }
 
-/// What went and what stayed.
+/// The counts of what was deleted and what was kept.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DeletionCounts {
     pub(crate) deleted: AgeSums,

@@ -18,7 +18,7 @@ use super::selection::Selection;
 use command::failure::{without_error_numbers, write_stderr};
 use text::printable::printable_text;
 
-/// What one call of getdents64 may give: some two thousand names.
+/// The most bytes that one call of getdents64 may give: some two thousand names.
 const LISTING_BYTES: usize = 64 * 1024;
 /// Batches that may wait, each of which is some 32 KiB.
 const BATCHES_A_THREAD: usize = 32;
@@ -26,20 +26,20 @@ const BATCHES_A_THREAD: usize = 32;
 /// Levels of directories that are gone through by one task.
 const LEVELS_OF_A_STACK: u32 = 64;
 
-/// What is done with what is found. Each batch counts for itself and is merged at its end.
+/// A visitor of the entries that are found. Each batch counts for itself and is merged at its end.
 pub(super) trait Visitor: Sync {
-    /// What a batch counts.
+    /// The counts of a batch.
     type Local: Default;
 
-    /// What has to be asked of an entry beside its name and kind; `None` if these suffice.
+    /// Returns the status that is needed of an entry beside its name and kind; `None` if these suffice.
     fn wanted(&self) -> Option<StatusWanted>;
 
-    /// Whether a directory of this name is dealt with by the visitor and not entered.
+    /// Returns true if the visitor handles a directory of this name itself, so that it is not entered.
     fn sets_aside(&self, _node: &Node, _name: &CStr) -> bool {
         false
     }
 
-    /// Whether a directory is entered.
+    /// Returns true if a directory is entered.
     fn enters(&self, _node: &Node) -> bool {
         true
     }
@@ -64,7 +64,7 @@ pub(super) struct Reach<'a> {
     pub(super) now_ns: i64,
 }
 
-/// What walks did and could not do.
+/// The counts of walks and of their failures.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     pub(super) calls: AtomicU64,
@@ -73,7 +73,7 @@ pub(super) struct Counts {
     /// Directories that something is mounted on, or that became something else.
     pub(super) left_alone: AtomicU64,
     failures: AtomicU64,
-    /// What was said of the first failure: a verdict repeats it.
+    /// The message of the first failure: a verdict repeats it.
     first_failure: OnceLock<String>,
 }
 
@@ -251,7 +251,7 @@ impl<'a, V: Visitor> Scan<'a, V> {
         selection.keeps_first_level && node.depth == 0 || selection.protects(|| node.path(Some(name)))
     }
 
-    /// Whether it is the filesystem's own; looked at closely only if it is called so.
+    /// Returns true if the entry is the filesystem's own. Reads its status only if its name says so.
     fn is_filesystems_own(&self, node: &Node, name: &CStr, kind: EntryKind) -> bool {
         node.depth == 0
             && self.reach.selection.is_filesystems_own(name.to_bytes(), kind)

@@ -49,7 +49,7 @@ impl Selection {
             && (self.matches.is_empty() || self.matches.iter().any(|pattern| glob_match(pattern, name)))
     }
 
-    /// What has to be asked of an entry to know whether it is meant.
+    /// Returns the status that is needed of an entry to know whether it is selected.
     pub(super) fn wanted(&self) -> Option<StatusWanted> {
         let asks_time = self.older.is_some() || self.newer.is_some();
         if !asks_time && self.owner.is_none() && self.larger.is_none() {
@@ -68,17 +68,17 @@ impl Selection {
             && (self.older.is_none() || self.is_old(&aged(self.by, status), now_ns))
     }
 
-    /// Whether it is older than what is older; nothing is where that was not asked for.
+    /// Returns true if the file is older than the given age; false if no age was given.
     pub(super) fn is_old(&self, file: &Aged, now_ns: i64) -> bool {
         self.older.is_some_and(|older| file.is_old(older, now_ns))
     }
 
-    /// Whether it is younger than that; what has no known time is not.
+    /// Returns true if the file is younger than the given age; false if its time is not known.
     fn is_new(&self, file: &Aged, newer: Nanos, now_ns: i64) -> bool {
         file.time_ns.is_some() && !file.is_old(newer, now_ns)
     }
 
-    /// Whether a configuration leaves a path alone. It is only made if there is one.
+    /// Returns true if a configuration protects a path. The path is only made if there is a configuration.
     pub(super) fn protects(&self, path: impl FnOnce() -> Vec<u8>) -> bool {
         self.protection.as_ref().is_some_and(|protection| protection.has(&path()))
     }

@@ -42,7 +42,7 @@ impl<'a> Sweep<'a> {
         Self { options, documents, now_ns, counts, registry: Registry::new() }
     }
 
-    /// What the walks counted.
+    /// Returns the counts of the walks.
     pub(super) fn counts(&self) -> &Counts {
         &self.counts
     }

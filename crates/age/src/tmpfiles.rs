@@ -25,11 +25,11 @@ use command::failure::{Failure, write_stderr};
 use sampling::users::Users;
 use text::printable::Shown as _;
 
-/// What systemd-tmpfiles cleans, except sockets: their age does not say whether a program listens.
+/// The kinds that systemd-tmpfiles cleans, except sockets: their age does not say whether a program listens.
 const KINDS: [EntryKind; 3] = [EntryKind::File, EntryKind::Symlink, EntryKind::Fifo];
 /// Directories below the one that is cleaned, one in the other, that are entered.
 const MOST_LEVELS: u32 = 256;
-/// What the braces of a pattern may stand for.
+/// The most alternatives that the braces of a pattern may stand for.
 const MOST_ALTERNATIVES: usize = 1_000;
 
 /// Where configurations are, the most important first: of those of one name the first counts.
@@ -150,7 +150,7 @@ fn find(file: &Path, root: &Path) -> Result<PathBuf, Failure> {
     })
 }
 
-/// What a specifier stands for.
+/// Returns the text that a specifier stands for.
 fn specifier(letter: char) -> Option<String> {
     let line = |path: &str| {
         let text = named::read_text(Path::new(path), named::CONFIGURATION_BYTES).ok()?;

@@ -1,4 +1,4 @@
-//! What a Nagios plugin says: one line with performance data, and an exit status.
+//! The output of a Nagios plugin: one line with performance data, and an exit status.
 
 use facts::age::{AgeSums, age_ns};
 use facts::unit::{Bytes, Nanos};
@@ -149,7 +149,7 @@ fn words(threshold: &Threshold) -> String {
     }
 }
 
-/// Of all directories.
+/// Returns the path of the oldest file of all directories.
 fn oldest_path(found: &[DirectoryReport]) -> Option<Vec<u8>> {
     let of_each = found.iter().filter_map(|found| match &found.what {
         Outcome::Sums { extremes, .. } => extremes.oldest.as_ref(),

@@ -1,4 +1,4 @@
-//! What is done with entries that stay where they are: summed, or counted for a cap.
+//! Visitors that leave entries where they are: they sum them, or count them for a cap.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString};
@@ -92,7 +92,7 @@ pub(super) struct Capping<'a> {
     pub(super) selection: &'a Selection,
     pub(super) now_ns: i64,
     pub(super) cutoff: Mutex<Cutoff>,
-    /// What is going anyway takes so much of the disk.
+    /// The disk usage of files that are deleted anyway, in bytes.
     pub(super) going: AtomicU64,
 }
 

@@ -7,7 +7,7 @@ use feeds::FeedCounts;
 use recorder::FEED_SERIES;
 use sampling::users::Users;
 
-/// What accounts have not read, as lines of the agent's status: those of all, or that with a user's name.
+/// Writes the numbers of unread entries as lines of the agent's status: those of all accounts, or that of the account with a user's name.
 pub(crate) fn write_unread(counts: &FeedCounts, scope: Scope, out: &mut String) {
     let Some(unread) = counts.unread() else { return };
     let users = match scope {

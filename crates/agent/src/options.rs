@@ -1,4 +1,4 @@
-//! What an agent does.
+//! The options of an agent.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -12,22 +12,22 @@ use recorder::RecorderOptions;
 use service::Privileged;
 use text::printable::Shown as _;
 
-/// What is recorded and served.
+/// The options of an agent: what is recorded and served.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AgentOptions {
-    /// What is recorded, and where.
+    /// The options of the recorder: what is recorded, and where.
     pub recorder: RecorderOptions,
     /// The socket; `None`: none.
     pub socket: Option<PathBuf>,
-    /// Who sees every task there, beside root and, if it has no privileges, the agent's own user.
+    /// The users who see every task there, beside root and, if it has no privileges, the agent's own user.
     pub privileged: Privileged,
     /// Where HTTP is served; `None`: nowhere.
     pub http: Option<HttpOptions>,
-    /// What is watched for; `None`: nothing.
+    /// The options of alerts; `None`: there are none.
     pub alerts: Option<AlertOptions>,
-    /// What is checked; `None`: nothing.
+    /// The options of checks; `None`: there are none.
     pub checks: Option<CheckOptions>,
-    /// Which feeds are polled, and how; `None`: none.
+    /// The feeds that are polled, and how; `None`: none.
     #[cfg(feature = "feeds")]
     pub feeds: Option<feeds::FeedOptions>,
     /// The part of a CPU that one client's evaluations over HTTP may use. Root and the agent's user are not limited.
@@ -39,7 +39,7 @@ pub struct AgentOptions {
 pub struct HttpOptions {
     /// Where.
     pub listen: Listen,
-    /// What a client must know. An address off loopback needs one.
+    /// The token that a client must know. An address off loopback needs one.
     pub token: Option<String>,
 }
 
@@ -53,7 +53,7 @@ pub enum Listen {
 }
 
 impl Listen {
-    /// Whether only this machine can reach it.
+    /// Returns whether only this machine can reach it.
     pub fn is_local(&self) -> bool {
         match self {
             Self::Tcp(address) => address.ip().is_loopback(),

@@ -1,4 +1,4 @@
-//! Which alerts there are, and what is to be told of them. Pure: the time and the answers are given.
+//! The active alerts, and the notifications of them. Pure: the time and the answers are given.
 
 use std::collections::BTreeMap;
 
@@ -22,11 +22,11 @@ pub struct Active {
     pub since_ms: i64,
     /// Since when the alert fires; `None`: it is not there for long enough.
     pub firing_since_ms: Option<i64>,
-    /// Its receivers were told that it fires.
+    /// Its receivers were notified that it fires.
     pub is_told: bool,
     /// The last value, as Prometheus writes it.
     pub value: String,
-    /// What is the matter.
+    /// The text that says what is the matter.
     pub text: String,
 }
 
@@ -72,7 +72,7 @@ impl Alerts {
         &self.active
     }
 
-    /// What a rule's expression has now. Returns what is to be told.
+    /// Takes the series that a rule's expression has now. Returns the notices to be sent.
     ///
     /// # Errors
     /// If two series become one alert, or there are too many. Nothing changes then.
@@ -130,7 +130,7 @@ impl Alerts {
         Ok(notices)
     }
 
-    /// Ends what is of none of these rules. Returns what is to be told.
+    /// Ends the alerts that are of none of these rules. Returns the notices to be sent.
     pub(crate) fn keep_of(&mut self, rules: &[AlertRule]) -> Vec<Notice> {
         let mut notices = Vec::new();
         self.active.retain(|alert| {
@@ -144,7 +144,7 @@ impl Alerts {
     }
 }
 
-/// Those of an alert.
+/// Returns the labels of an alert.
 fn labels(rule: &AlertRule, series: &SeriesName) -> BTreeMap<String, String> {
     let own = series.labels().filter(|(label, _)| *label != METRIC);
     let mut labels: BTreeMap<String, String> =
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(at(10, &[series("a", 3.0)]), (1, vec!["firing"]));
         assert_eq!(at(20, &[series("a", 3.0)]), (0, vec!["firing"]));
         assert_eq!(at(30, &[]), (1, vec![]));
-        // What was pending alone is not told of.
+        // No notice is sent of an alert that was only pending.
         assert_eq!(at(40, &[series("a", 3.0)]), (0, vec!["pending"]));
         assert_eq!(at(41, &[]), (0, vec![]));
     }
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(alerts.all()[0].state(), "firing");
         let notices = alerts.advance(&rule, 1, &found, |_| false).unwrap();
         assert_eq!(told(&notices), [("a", false)]);
-        // An end that nobody was told the beginning of is no news.
+        // No notice is sent of an end whose beginning was not sent.
         alerts.advance(&rule, 2, &[series("b", 1.0)], |_| true).unwrap();
         assert_eq!(alerts.advance(&rule, 3, &[], |_| false).unwrap(), []);
     }

@@ -1,5 +1,5 @@
-//! What must survive a restart: which alerts there are, what is still to be told of them, and silences. A state and what is to be told of
-//! it are one transaction, so that nothing is told twice and nothing is forgotten.
+//! The records that must survive a restart: the active alerts, the notifications that are still to be sent, and silences. A state and its
+//! notifications are one transaction, so that none is sent twice and none is forgotten.
 
 use std::ops::Range;
 use std::path::Path;
@@ -42,18 +42,18 @@ impl Ledger {
         Ok(Self { records: Records::open(&directory.join(FILE))? })
     }
 
-    /// The same for the agent that writes it: one that is damaged is renamed, and what is to be said about that returned.
+    /// Opens it for the agent that writes it: one that is damaged is renamed, and what is to be said about that returned.
     pub(super) fn take(directory: &Path) -> Result<(Self, Option<String>), StoreError> {
         let (records, finding) = Records::open_or_begin_again(&directory.join(FILE))?;
         Ok((Self { records }, finding))
     }
 
-    /// Whether its file is still there.
+    /// Returns whether its file is still there.
     pub(super) fn is_in_place(&self) -> bool {
         self.records.is_in_place()
     }
 
-    /// Whether there is one.
+    /// Returns whether there is one in a directory.
     pub fn is_in(directory: &Path) -> bool {
         directory.join(FILE).exists()
     }
@@ -110,7 +110,7 @@ impl Ledger {
         Ok(is_there)
     }
 
-    /// Writes the state of all alerts with what is to be told, all of it or nothing. What there are too many of is forgotten.
+    /// Writes the state of all alerts with the notifications to be sent, all of it or nothing. What there are too many of is forgotten.
     pub(super) fn commit(
         &mut self,
         active: &[Active],

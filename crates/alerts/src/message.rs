@@ -1,4 +1,4 @@
-//! What an alert says: text with `{label}` and `{value}` in it.
+//! The message of an alert: text with `{label}` and `{value}` in it.
 
 use facts::unit::{Bytes, Nanos};
 use formats::series_name::{SeriesName, is_label};
@@ -33,7 +33,7 @@ enum Form {
     Span,
 }
 
-/// What is wrong with a message.
+/// A description of what is wrong with a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageFault(pub String);
 

@@ -1,4 +1,4 @@
-//! How receivers are told of alerts.
+//! Notifications of alerts for receivers.
 
 use serde_json::{Value, json};
 
@@ -54,7 +54,7 @@ fn state(delivery: &Delivery<Active>) -> &'static str {
     if delivery.is_end { "resolved" } else { "firing" }
 }
 
-/// What Alertmanager's webhooks are sent, version 4: many receivers know it.
+/// Returns the document that Alertmanager's webhooks are sent, version 4: many receivers know it.
 /// <https://prometheus.io/docs/alerting/latest/configuration/#webhook_config>
 fn document(delivery: &Delivery<Active>) -> Value {
     let alert = &delivery.subject;

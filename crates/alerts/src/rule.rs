@@ -1,4 +1,4 @@
-//! What is asked, and who is told.
+//! Rules of alerts, and their receivers.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -10,14 +10,14 @@ use notify::Receiver;
 
 pub use history::metrics::ALERTS as SERIES;
 
-/// All rules, and who is told.
+/// All rules, and all receivers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AlertOptions {
     /// Between two evaluations of a rule.
     pub interval: Duration,
-    /// What is asked.
+    /// The rules, each with its expression.
     pub rules: Vec<AlertRule>,
-    /// Who is told. Nobody: alerts are in the log, in the history and in answers.
+    /// The receivers. If there are none, alerts are in the log, in the history and in answers.
     pub receivers: Vec<Receiver>,
     /// The command that runs [`notify::job::run`]; the path of a job is its last word.
     pub job_program: Vec<OsString>,
@@ -41,14 +41,14 @@ pub struct AlertRule {
     pub hold: Duration,
     /// Added to the labels of the series.
     pub labels: Vec<(String, String)>,
-    /// What is the matter, in words.
+    /// The message that says what is the matter.
     pub message: Message,
-    /// Who is told, by name; none: everyone.
+    /// The names of the receivers that are notified; none: all.
     pub receivers: Vec<String>,
 }
 
 impl AlertRule {
-    /// Whether its series may be of tasks, which not everyone may see: unless each of its selectors names another metric.
+    /// Returns whether its series may be of tasks, which not everyone may see: unless each of its selectors names another metric.
     pub fn may_be_of_tasks(&self) -> bool {
         let is_of_machine = |metric: &str| !metric.starts_with("whit_task_") && metric != SERIES;
         let metrics = Query::parse(&self.expression).ok().and_then(|query| query.metrics());

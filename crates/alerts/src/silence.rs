@@ -1,4 +1,4 @@
-//! Alerts that are not told of for a while.
+//! Alerts of which no notifications are sent for a while.
 
 use formats::series_name::SeriesName;
 use query::{Matcher, QueryError, parse_selector};
@@ -6,21 +6,21 @@ use serde::{Deserialize, Serialize};
 
 use super::active::NAME;
 
-/// For a time nobody is told of alerts with these labels.
+/// A time for which no notifications of alerts with these labels are sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Silence {
     /// The name of a rule, or a selector: `{mountpoint="/srv"}`.
     pub selector: String,
     /// In milliseconds since 1970.
     pub since_ms: i64,
-    /// The same.
+    /// In milliseconds since 1970.
     pub until_ms: i64,
     /// Why.
     pub comment: String,
 }
 
 impl Silence {
-    /// What it selects.
+    /// Returns the conditions of its selector.
     ///
     /// # Errors
     /// What is wrong with the selector.
@@ -32,7 +32,7 @@ impl Silence {
         }
     }
 
-    /// Whether nobody is to be told of an alert with these labels now.
+    /// Returns whether no notification of an alert with these labels is to be sent now.
     pub fn covers(&self, labels: &SeriesName, now_ms: i64) -> bool {
         let is_now = (self.since_ms..self.until_ms).contains(&now_ms);
         is_now

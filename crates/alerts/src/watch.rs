@@ -27,7 +27,7 @@ const FIRING: &str = "firing";
 const OVER: &str = "over";
 /// An evaluation of one rule is given up after this.
 const LONGEST_EVALUATION: Duration = Duration::from_secs(5);
-/// What an evaluation may have in memory: 64 MB.
+/// The most points that an evaluation may have in memory: 64 MB.
 const MOST_POINTS: usize = 4_000_000;
 
 /// The thread, as long as this is kept.
@@ -97,7 +97,7 @@ impl Watcher {
         let text = |error: &dyn std::fmt::Display| error.to_string();
         let (ledger, finding) = Ledger::take(data).map_err(|error| text(&error))?;
         finding.iter().for_each(|finding| log.write(Level::Warning, finding));
-        // Without them they are told again, which is better than not at all.
+        // Without them notifications are sent again, which is better than not at all.
         let alerts = Alerts::new(ledger.active().unwrap_or_else(|error| {
             log.write(Level::Warning, &format!("alerts: {error}; what fires is told again"));
             Vec::new()
@@ -165,7 +165,7 @@ impl Watcher {
         }
     }
 
-    /// Evaluates all rules, and writes what that changes before anyone is told.
+    /// Evaluates all rules, and writes what that changes before any receiver is notified.
     fn evaluate(&mut self, log: &Log) -> Result<(), String> {
         self.keep_ledger(log)?;
         let now_ms = Timestamp::now().as_millisecond();
@@ -190,7 +190,7 @@ impl Watcher {
         let has_news = self.alerts.all() != before.all() || !deliveries.is_empty();
         let changes = changes(before.all(), self.alerts.all(), now_ms);
         if has_news && let Err(error) = self.ledger.commit(self.alerts.all(), &deliveries, &changes) {
-            // Next time it is told.
+            // Next time it is sent.
             self.alerts = before;
             return Err(text(error));
         }
@@ -250,7 +250,7 @@ fn is_silenced(silences: &[(i64, Silence)], labels: &SeriesName, now_ms: i64) ->
     silences.iter().any(|(_, silence)| silence.covers(labels, now_ms))
 }
 
-/// What began to fire, and what is over.
+/// Returns the alerts that began to fire, and those that are over.
 fn changes(before: &[Active], now: &[Active], now_ms: i64) -> Vec<StateChange> {
     let is_firing = |list: &[Active], one: &Active| {
         list.iter().any(|other| other.labels == one.labels && other.firing_since_ms.is_some())

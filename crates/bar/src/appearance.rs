@@ -53,7 +53,7 @@ pub(crate) struct Threshold {
 pub(crate) struct ItemRenderer<'a> {
     appearance: &'a mut Appearance,
     block: &'a mut Block,
-    /// Whether its interval is due. Values are added to histories only then.
+    /// Its interval is due. Values are added to histories only then.
     is_tick: bool,
 }
 

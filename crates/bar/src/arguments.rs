@@ -27,7 +27,7 @@ pub(crate) enum BarCommand {
     Reference,
 }
 
-/// What is drawn, and for whom.
+/// The arguments of `whit bar`.
 #[derive(Clone, Debug)]
 pub(crate) struct BarArgs {
     pub(crate) roots: Roots,
@@ -42,7 +42,7 @@ pub(crate) struct BarArgs {
     pub(crate) interval: Option<Duration>,
     pub(crate) count: Option<u64>,
     pub(crate) is_debug: bool,
-    /// What was recorded then is shown, in nanoseconds since 1970, of the history in this directory.
+    /// The instant whose recorded values are shown, in nanoseconds since 1970, and the directory of the history.
     pub(crate) past: Option<(i64, PathBuf)>,
 }
 
@@ -126,7 +126,7 @@ pub fn command() -> Command {
     )
 }
 
-/// What the default configuration shows.
+/// Returns an option of the default configuration. It conflicts with --config.
 fn default(name: &'static str, kind: Kind, help: &'static str) -> Arg {
     several(name, kind, help).conflicts_with("config")
 }

@@ -29,7 +29,7 @@ pub(crate) struct Block {
     /// Replaces the colour of the tone.
     pub(crate) color: Option<Color>,
     pub(crate) background: Option<Color>,
-    /// Whether the text is Pango markup.
+    /// The text is Pango markup.
     pub(crate) is_markup: bool,
     /// A text that defines the minimum width.
     pub(crate) min_width: String,

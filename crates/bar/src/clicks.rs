@@ -69,7 +69,7 @@ impl Started {
         self.0.extend(dying.into_iter().map(|process| Running { process, member: None }));
     }
 
-    /// Those that run.
+    /// Returns the processes that run.
     pub(crate) fn processes(&self) -> impl Iterator<Item = Known<'_>> {
         self.0.iter().map(|running| Known { pid: running.process.id().cast_unsigned(), run: None })
     }

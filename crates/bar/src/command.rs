@@ -59,7 +59,7 @@ fn import(path: &Path) -> Result<ExitCode, Failure> {
     print(&imported)
 }
 
-/// What comes by a pipe, as long as a configuration may be.
+/// Reads standard input, up to the size that a configuration may have.
 fn read_stdin() -> io::Result<String> {
     let mut text = String::new();
     io::stdin().take(named::CONFIGURATION_BYTES).read_to_string(&mut text)?;

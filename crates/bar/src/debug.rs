@@ -1,4 +1,4 @@
-//! What each cycle costs, in a block of its own.
+//! The cost of each cycle, in a block of its own.
 
 use std::fmt::Write as _;
 
@@ -18,7 +18,7 @@ pub(crate) struct Debug {
     cpu_before: Nanos,
 }
 
-/// Of a whole cycle: reading, drawing, writing, and the calls to wait for the next.
+/// The cost of a whole cycle: reading, drawing, writing, and the calls to wait for the next.
 #[derive(Clone, Copy)]
 struct Cost {
     wall: Nanos,

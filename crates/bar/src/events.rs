@@ -1,4 +1,4 @@
-//! What wakes the bar between its ticks: signals, clicks, results of background jobs, output of commands, changes of the network, and
+//! Events that wake the bar between its ticks: signals, clicks, results of background jobs, output of commands, changes of the network, and
 //! a reader that closes the pipe.
 
 use facts::unit::Nanos;
@@ -16,7 +16,7 @@ use super::outputs::STOP_SIGNAL;
 use crate::arguments::BarOutput;
 use command::failure::Failure;
 
-/// What happened while the bar slept.
+/// The events that happened while the bar slept.
 #[derive(Debug, Default)]
 pub(crate) struct Woken {
     pub(crate) signals: Vec<Signal>,
@@ -164,7 +164,7 @@ impl Events {
         Ok(None)
     }
 
-    /// What happened, by its kind.
+    /// Sorts the events by their kind.
     #[cold]
     fn sort_events(&mut self, woken: &mut Woken) {
         woken.clear();

@@ -10,9 +10,9 @@ use text::template::Field;
 pub(crate) struct Kind {
     /// Its `type` in the configuration.
     pub(crate) name: &'static str,
-    /// What it shows, in a sentence.
+    /// A description of what it shows, in a sentence.
     pub(crate) about: &'static str,
-    /// What format strings and conditions can name, in the order in which the segment gives the values.
+    /// The fields that format strings and conditions can name, in the order in which the segment gives the values.
     pub(crate) fields: &'static [Field],
     /// How it looks where nothing else is said.
     pub(crate) format: &'static str,
@@ -29,7 +29,7 @@ pub(crate) struct Kind {
 }
 
 impl Kind {
-    /// What most kinds leave as it is.
+    /// The values that most kinds leave as they are.
     pub(crate) const DEFAULT: Self = Self {
         name: "",
         about: "",

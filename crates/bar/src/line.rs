@@ -75,7 +75,7 @@ impl Line {
         Ok(line)
     }
 
-    /// Whether anything is due.
+    /// Returns true if a segment is due.
     pub(crate) fn is_due(&self, now: Nanos) -> bool {
         self.schedule.is_any_due(now)
     }
@@ -172,7 +172,7 @@ impl Line {
         segment.render(&input, &mut ItemRenderer::new(appearance, &mut self.blocks[member], is_tick));
     }
 
-    /// What is shown.
+    /// Returns the blocks that are shown.
     pub(crate) fn blocks(&self) -> &[Block] {
         &self.blocks
     }
@@ -217,7 +217,7 @@ impl Line {
         self.samplers.iter().enumerate().filter_map(|(index, sampler)| Some((index, sampler.watch()?)))
     }
 
-    /// Whether a segment waits for its first result.
+    /// Returns true if a segment waits for its first result.
     pub(crate) fn is_waiting(&self) -> bool {
         self.members.iter().any(|member| member.segment.is_waiting())
     }

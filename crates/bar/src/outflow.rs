@@ -11,7 +11,7 @@ use command::output;
 #[derive(Debug)]
 pub(super) struct Outflow {
     outlet: Outlet,
-    /// What the reader has not taken of the last line.
+    /// The part of the last line that the reader has not taken.
     rest: Vec<u8>,
 }
 
@@ -20,7 +20,7 @@ impl Outflow {
         Self { outlet: Outlet::stdout(), rest: Vec::new() }
     }
 
-    /// Whether the reader has to read before there is room for more.
+    /// Returns true if the reader has to read before there is room for more.
     pub(super) fn is_full(&self) -> bool {
         !self.rest.is_empty()
     }

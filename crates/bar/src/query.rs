@@ -25,7 +25,7 @@ impl<T: Send + 'static, J: FnMut() -> T + Send + 'static> Query<T, J> {
         self.thread.iter().for_each(BackgroundJob::request);
     }
 
-    /// Whether it waits for the first result.
+    /// Returns true if it waits for the first result.
     pub(crate) fn is_waiting(&self) -> bool {
         self.thread.as_ref().is_some_and(|thread| thread.with_result(|answer, _| answer.is_none()))
     }

@@ -26,13 +26,13 @@ pub(crate) struct SegmentInput<'a> {
     pub(crate) time_zone: &'a TimeZone,
 }
 
-/// What segments need to start background jobs.
+/// The data that segments need to start background jobs.
 #[derive(Debug)]
 pub(crate) struct SegmentContext {
     pub(crate) roots: Roots,
     /// Notified when a background job has a result.
     pub(crate) notifier: Option<Notifier>,
-    /// What was recorded then is shown, in nanoseconds since 1970, of the history in this directory.
+    /// The instant whose recorded values are shown, in nanoseconds since 1970, and the directory of the history.
     pub(crate) past: Option<(i64, PathBuf)>,
     /// An earlier capture of the machine: rates are those between the two.
     pub(crate) before: Option<Roots>,
@@ -66,7 +66,7 @@ pub(crate) trait Segment {
         self.tick(context);
     }
 
-    /// Whether it waits for the first result of a background job.
+    /// Returns true if it waits for the first result of a background job.
     fn is_waiting(&self) -> bool {
         false
     }
@@ -84,7 +84,7 @@ pub(crate) trait Segment {
         None
     }
 
-    /// Whether it runs commands.
+    /// Returns true if it runs commands.
     fn runs_commands(&self) -> bool {
         false
     }

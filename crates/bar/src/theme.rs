@@ -2,7 +2,7 @@
 
 use super::{Block, Color, Tone};
 
-/// What tones look like. `None` leaves it to the program that shows the bar.
+/// The colours of tones. `None` leaves a colour to the program that shows the bar.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Theme {
     pub(crate) foreground: Option<Color>,

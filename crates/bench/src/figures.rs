@@ -1,4 +1,4 @@
-//! What a figure costs by a subprocess, by reading the file in Python, by whit; and a line of a bar.
+//! The cost of a figure by a subprocess, by reading the file in Python, by whit; and of a line of a bar.
 
 use facts::sample::Sample;
 use facts::source::{Source, Wanted};

@@ -92,7 +92,7 @@ fn push_side(page: &mut String, measured: &Measured, side: &SideMeasured, is_whi
     }
 }
 
-/// What the figures are of: they mean nothing elsewhere.
+/// Describes the machine that the figures are of: they mean nothing elsewhere.
 fn machine() -> String {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
     let cpus = read("/proc/cpuinfo");

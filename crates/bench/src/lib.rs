@@ -37,7 +37,7 @@ use command::failure::{Failure, write_stderr};
 use command::new_file::NewFile;
 use command::output::Output;
 
-/// Those that take four seconds a round or more, and together most of the time.
+/// Measurements that take four seconds a round or more, and together most of the time.
 const LONG: [&str; 5] = ["bar", "spawn-1G", "scan-1M", "scan-calls", "sieve-50M"];
 
 /// All measurements, in the order of the output. None does anything before it is run.

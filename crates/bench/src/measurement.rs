@@ -8,14 +8,14 @@ pub(crate) struct Measurement {
     pub(super) title: &'static str,
     /// How it is measured, in a sentence.
     pub(super) how: String,
-    /// Of what the number is.
+    /// The unit of the number.
     pub(super) unit: Unit,
     /// Fewer than are asked for, where a round takes long.
     pub(super) most_rounds: usize,
     pub(super) sides: Vec<Side>,
 }
 
-/// What is counted.
+/// The quantity that is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     /// Nanoseconds on a CPU.
@@ -39,7 +39,7 @@ type Run = Box<dyn FnMut() -> Result<f64, String>>;
 /// A side that could not be measured: whether it should have been, and why it was not.
 type Unmeasured = (bool, String);
 
-/// What came of a side.
+/// The results of a side.
 #[derive(Clone, Debug)]
 pub(crate) struct SideMeasured {
     pub(crate) name: String,
@@ -48,7 +48,7 @@ pub(crate) struct SideMeasured {
     pub(crate) ratio: Option<Spread>,
 }
 
-/// What came of a measurement.
+/// The results of a measurement.
 #[derive(Clone, Debug)]
 pub(crate) struct Measured {
     pub(crate) name: &'static str,
@@ -59,7 +59,7 @@ pub(crate) struct Measured {
     pub(crate) sides: Vec<SideMeasured>,
 }
 
-/// Of several values.
+/// The spread of several values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Spread {
     pub(crate) median: f64,
@@ -100,8 +100,8 @@ impl Measurement {
         self
     }
 
-    /// A round for warming up, which does not count, and then as many as are asked for. `goes_on` is told before each side which round
-    /// of how many it is; `None` if it says that this is enough.
+    /// Runs a round for warming up, which does not count, and then as many as are asked for. Calls `goes_on` before each side with the
+    /// round and the number of rounds. Returns `None` if it says that this is enough.
     pub(super) fn run(mut self, rounds: usize, goes_on: &dyn Fn(usize, usize) -> bool) -> Option<Measured> {
         let rounds = rounds.min(self.most_rounds).max(1);
         let mut values: Vec<Vec<f64>> = vec![Vec::new(); self.sides.len()];
@@ -155,7 +155,7 @@ impl Measurement {
     }
 }
 
-/// What whit's own code takes of a CPU, a unit.
+/// Returns the CPU time of whit's own code per unit, in nanoseconds.
 pub(super) fn own_cpu(units: u32, mut work: impl FnMut()) -> f64 {
     let before = probe::own_cpu_time();
     (0..units).for_each(|_| work());
@@ -163,7 +163,7 @@ pub(super) fn own_cpu(units: u32, mut work: impl FnMut()) -> f64 {
     probe::own_cpu_time().saturating_sub(before).0 as f64 / f64::from(units)
 }
 
-/// What passes meanwhile, a unit.
+/// Returns the wall time of whit's own code per unit, in nanoseconds.
 pub(super) fn own_wall(units: u32, mut work: impl FnMut() -> Result<(), String>) -> Result<f64, String> {
     let before = probe::clock_now().monotonic;
     for _ in 0..units {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 /// The options.
 #[derive(Clone, Debug)]
 pub(crate) struct BenchOptions {
-    /// Those whose names begin so; without any, all.
+    /// The beginnings of the names to measure; without any, all.
     pub(crate) only: Vec<String>,
     pub(crate) is_list: bool,
     pub(crate) rounds: usize,

@@ -12,12 +12,12 @@ use rustix::io::{Errno, read};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, kill_process};
 
-/// What takes longer is ended.
+/// The time after which a program is ended.
 const PATIENCE_S: u64 = 120;
-/// What is kept of what a program prints.
+/// The most bytes that are kept of a program's output.
 const MOST_OUTPUT_BYTES: usize = 1 << 20;
 
-/// What a program took.
+/// The times and the output of a program that ended.
 #[derive(Clone, Debug)]
 pub(super) struct Ran {
     pub(super) wall: Nanos,
@@ -44,7 +44,7 @@ enum Errors {
     ToOutput,
 }
 
-/// Whether a program is in PATH.
+/// Returns true if a program is in PATH.
 pub(super) fn is_there(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     program.contains('/') || std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
@@ -157,12 +157,12 @@ pub(super) fn run(words: &[&str]) -> Result<Ran, String> {
     Running::start(words)?.wait()
 }
 
-/// What it takes of CPUs.
+/// Runs a program and returns its CPU time in nanoseconds.
 pub(super) fn cpu(words: &[&str]) -> Result<f64, String> {
     Ok(run(words)?.cpu.0 as f64)
 }
 
-/// What passes until it has ended.
+/// Runs a program and returns the nanoseconds until it has ended.
 pub(super) fn wall(words: &[&str]) -> Result<f64, String> {
     Ok(run(words)?.wall.0 as f64)
 }

@@ -9,7 +9,7 @@ use text::table::{Align, Table};
 use text::units::{Span, push_decimals};
 
 impl Unit {
-    /// What the numbers are of.
+    /// Describes the quantity of the numbers.
     pub(crate) fn words(self) -> String {
         match self {
             Self::Cpu(unit) => format!("CPU time {unit}"),
@@ -42,7 +42,7 @@ pub(crate) fn list(measurements: &[Measurement]) -> String {
     measurements.iter().map(|one| format!("{:<18} {}\n", one.name, one.title)).collect()
 }
 
-/// The same as the body of a document.
+/// Returns the list as the body of a document.
 pub(crate) fn list_json(measurements: &[Measurement]) -> Value {
     let all = measurements.iter().map(|one| json!({ "name": one.name, "title": one.title }));
     json!({ "measurements": all.collect::<Value>() })

@@ -34,7 +34,7 @@ pub(super) fn measurements() -> Vec<Measurement> {
     sieves.chain(pids).chain(tables).chain(memory).collect()
 }
 
-/// What a sieve crosses numbers out in.
+/// The storage in which a sieve crosses numbers out.
 trait Crossed {
     fn new(limit: usize) -> Self;
     fn cross_out(&mut self, number: usize);

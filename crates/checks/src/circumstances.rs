@@ -1,4 +1,4 @@
-//! What can suppress a notification of a check.
+//! Circumstances that can suppress a notification of a check.
 
 use jiff::Zoned;
 
@@ -39,7 +39,7 @@ pub(super) fn circumstances(
     }
 }
 
-/// Whether a result of the host is awaited, since the service failed.
+/// Returns whether a result of the host is awaited, since the service failed.
 fn is_host_unclear(check: &Check, status: &CheckStatus, registry: &CheckRegistry, now_ms: i64) -> bool {
     let Some(place) = registry.index_of(&check.name.host) else { return false };
     let is_asked = matches!(registry.checks[place].way, CheckWay::Plugin(_));

@@ -17,7 +17,7 @@ use service::{Level, Log};
 /// A longer line is dropped: a plugin's output has 64 KiB at most.
 const MOST_LINE_BYTES: usize = 128 * 1024;
 
-/// What a loop reads commands from.
+/// The FIFO that a loop reads commands from.
 #[derive(Debug)]
 pub(super) struct CommandFile {
     /// That of the loop's waiter.

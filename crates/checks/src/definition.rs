@@ -33,7 +33,7 @@ pub struct CheckOptions {
     pub job_program: Vec<OsString>,
     /// The zone of times of the week.
     pub zone: TimeZone,
-    /// What is kept of their states and figures.
+    /// The limits of the history of their states and figures.
     pub retention: Retention,
     /// Groups of checks, and how many of each run at a time.
     pub groups: Vec<(String, usize)>,
@@ -90,7 +90,7 @@ pub struct Check {
     pub attempts: u32,
     /// It is given up after so long.
     pub timeout: Duration,
-    /// What is said of a plugin whose time was over.
+    /// The state of a check whose plugin timed out.
     pub timeout_state: State,
     /// One of [`CheckOptions::groups`].
     pub group: Option<String>,
@@ -98,7 +98,7 @@ pub struct Check {
     pub labels: Vec<(String, String)>,
     /// It runs only in these times.
     pub period: Option<Period>,
-    /// Of a host: it is unreachable if all of these hosts are down.
+    /// The parents of a host: it is unreachable if all of these hosts are down.
     pub parents: Vec<String>,
     /// A result that is older than this is stale; for results that others submit.
     pub fresh_for: Option<Duration>,
@@ -147,7 +147,7 @@ impl Check {
         slot::next_ms(&self.name.to_string(), self.interval.as_millis() as i64, now_ms)
     }
 
-    /// Whether it is the check of a host.
+    /// Returns whether it is the check of a host.
     pub fn is_of_host(&self) -> bool {
         self.name.service.is_empty()
     }

@@ -22,19 +22,19 @@ pub struct Downtime {
     pub comment: String,
 }
 
-/// Whether a pattern, in which `*` and `?` stand for anything but a slash, matches the name of a check or of its host.
+/// Returns whether a pattern, in which `*` and `?` stand for anything but a slash, matches the name of a check or of its host.
 pub fn is_selected(pattern: &str, name: &str) -> bool {
     let host = name.split_once('/').map_or(name, |(host, _)| host);
     [name, host].into_iter().any(|name| fast_glob::glob_match(pattern, name))
 }
 
 impl Downtime {
-    /// Whether it is for a check of this name.
+    /// Returns whether it is for a check of this name.
     pub fn is_of(&self, name: &str) -> bool {
         is_selected(&self.pattern, name)
     }
 
-    /// Whether it is now.
+    /// Returns whether it is now.
     pub fn is_now(&self, now: &Zoned) -> bool {
         let now_ms = now.timestamp().as_millisecond();
         let is_at_its_time = || match self.every.parse::<Period>() {

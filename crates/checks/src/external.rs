@@ -8,7 +8,7 @@ use super::registry::CheckRegistry;
 use super::request::CheckRequest;
 use super::state::State;
 
-/// What a line asks for; `machine` is the name of this machine, whose checks have no host in whit.
+/// Parses the requests of a line; `machine` is the name of this machine, whose checks have no host in whit.
 ///
 /// # Errors
 /// What is wrong with the line, or that there is no such check.

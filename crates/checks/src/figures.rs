@@ -150,7 +150,7 @@ impl CheckFigures {
         }
     }
 
-    /// What is to be said of the history.
+    /// Takes the messages that are to be logged about the history.
     pub(super) fn take_findings(&mut self) -> Vec<String> {
         self.store.take_findings()
     }

@@ -24,7 +24,7 @@ pub struct Flapping {
 }
 
 impl Flapping {
-    /// Whether the state changes too often.
+    /// Returns whether the state changes too often.
     pub fn is_flapping(self) -> bool {
         self.is_flapping
     }

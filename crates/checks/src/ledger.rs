@@ -1,4 +1,4 @@
-//! What must survive a restart: how all checks stand.
+//! The records that must survive a restart: the states of all checks.
 
 use std::ops::Range;
 use std::path::Path;
@@ -23,7 +23,7 @@ const DELIVERIES: DeliveryRecords = DeliveryRecords(1 << 32..2 << 32);
 const DOWNTIMES: Range<i64> = 2 << 32..3 << 32;
 const CHANGES: ChangeRecords = ChangeRecords(4 << 32..5 << 32);
 const REQUESTS: Range<i64> = 3 << 32..4 << 32;
-/// What is asked for and not done; the agent does a thousand at a time.
+/// The most requests that may wait; the agent does a thousand at a time.
 const MOST_WAITING_REQUESTS: usize = 100_000;
 
 /// The file.
@@ -49,18 +49,18 @@ impl CheckLedger {
         Ok(Self { records: Records::open(&directory.join(FILE))? })
     }
 
-    /// The same for the agent that writes it: one that is damaged is renamed, and what is to be said about that returned.
+    /// Opens it for the agent that writes it: one that is damaged is renamed, and what is to be said about that returned.
     pub(super) fn take(directory: &Path) -> Result<(Self, Option<String>), StoreError> {
         let (records, finding) = Records::open_or_begin_again(&directory.join(FILE))?;
         Ok((Self { records }, finding))
     }
 
-    /// Whether there is one.
+    /// Returns whether there is one in a directory.
     pub fn is_in(directory: &Path) -> bool {
         directory.join(FILE).exists()
     }
 
-    /// Whether its file is still there.
+    /// Returns whether its file is still there.
     pub(super) fn is_in_place(&self) -> bool {
         self.records.is_in_place()
     }
@@ -71,7 +71,7 @@ impl CheckLedger {
         Ok(records.filter_map(|(_, data)| serde_json::from_slice(&data).ok()).collect())
     }
 
-    /// The same without those of checks that are not configured any more.
+    /// Returns the same without the states of checks that are not configured any more.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -187,19 +187,19 @@ impl CheckLedger {
         self.records.checkpoint()
     }
 
-    /// Whether others wrote something since this was asked last.
+    /// Returns whether another process wrote something since the last call.
     pub(super) fn has_news(&mut self) -> Result<bool, StoreError> {
         self.records.was_changed_by_others()
     }
 
-    /// What is asked for, the oldest first.
+    /// Returns the requests that are not done yet, the oldest first.
     pub(super) fn requests(&self, most: usize) -> Result<Vec<(i64, CheckRequest)>, StoreError> {
         let mut all = json_records::read(&self.records, REQUESTS)?;
         all.truncate(most);
         Ok(all)
     }
 
-    /// Writes what is new together with what is to be told of it, and removes what was done: all of it or nothing.
+    /// Writes what is new together with its notifications, and removes what was done: all of it or nothing.
     pub(super) fn commit(
         &mut self,
         batch: Batch,

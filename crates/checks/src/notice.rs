@@ -17,7 +17,7 @@ pub struct CheckNotice {
     pub address: String,
     /// Empty: the check of the host itself.
     pub service: String,
-    /// Of the configuration.
+    /// The labels of the configuration.
     pub labels: Vec<(String, String)>,
     /// The hard state.
     pub state: State,
@@ -44,7 +44,7 @@ pub struct CheckNotice {
 }
 
 impl CheckNotice {
-    /// Of a check as it stands; the origin is the agent's machine, and how much later it is there than in UTC, in seconds.
+    /// Creates a notice of a check as it stands; the origin is the agent's machine, and how much later it is there than in UTC, in seconds.
     pub(super) fn new(
         check: &Check,
         status: &CheckStatus,
@@ -103,7 +103,7 @@ impl NoticeKind {
     }
 }
 
-/// What can suppress a notification.
+/// The circumstances that can suppress a notification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Circumstances {
     /// The check is in a downtime.
@@ -169,7 +169,7 @@ pub(super) fn note(status: &mut CheckStatus, kind: NoticeKind, now_ms: i64) -> u
     times.max(1)
 }
 
-/// Whether the configuration of a check allows notifications of this kind.
+/// Returns whether the configuration of a check allows notifications of this kind.
 pub(super) fn is_told(check: &Check, kind: NoticeKind) -> bool {
     let notifications = &check.notifications;
     let is_hidden = match kind {
@@ -216,7 +216,7 @@ mod tests {
         check
     }
 
-    /// Takes results a second apart, and returns what is told of each.
+    /// Takes results a second apart, and returns the notification of each.
     fn tell(
         status: &mut CheckStatus,
         states: &[State],
@@ -240,7 +240,7 @@ mod tests {
         let told = tell(status, &[O, C, C, C, W, O, O], FREE);
         let expected = [None, None, Some("PROBLEM"), None, Some("PROBLEM"), Some("RECOVERY"), None];
         assert_eq!(told, expected);
-        // What was not certain is not told.
+        // No notification is sent of a state that was not certain.
         assert_eq!(tell(&mut CheckStatus::new(String::new()), &[O, C, O, O], FREE), [None; 4]);
     }
 

@@ -1,4 +1,4 @@
-//! How receivers are told of checks: to commands as Nagios does, whose variables existing scripts read.
+//! Notifications of checks for receivers: commands get them as from Nagios, whose variables existing scripts read.
 //! <https://assets.nagios.com/downloads/nagioscore/docs/nagioscore/4/en/macrolist.html>
 
 use jiff::Timestamp;

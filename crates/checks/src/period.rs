@@ -45,12 +45,12 @@ struct WeekRange {
 type Minutes = (u16, u16);
 
 impl Period {
-    /// Whether it has rules for dates, which count instead of those for days of the week.
+    /// Returns whether it has rules for dates, which count instead of those for days of the week.
     pub fn has_dates(&self) -> bool {
         !self.times.of_dates.is_empty()
     }
 
-    /// Whether an instant is in it.
+    /// Returns whether an instant is in it.
     pub fn contains(&self, at: &Zoned) -> bool {
         let minute = u16::try_from(i32::from(at.hour()) * 60 + i32::from(at.minute())).unwrap_or(0);
         let is_in = |times: &Times| times.contains(at.date(), minute);

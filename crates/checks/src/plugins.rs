@@ -119,7 +119,7 @@ impl Plugins {
 }
 
 impl Plugin {
-    /// What is ordered for it.
+    /// Returns the order to run it.
     pub(super) fn order(&self, id: u64, timeout: Duration) -> Order {
         // Its numbers are to be read by machines, whatever the agent's language.
         let usual = [("LC_ALL".to_owned(), "C".to_owned())];

@@ -21,7 +21,7 @@ pub struct CheckRegistry {
     pub counts: Counts,
 }
 
-/// What was done so far.
+/// Counters of what was done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Plugins that run.
@@ -63,13 +63,13 @@ impl CheckRegistry {
         self.indices.get(name).copied()
     }
 
-    /// Whether a host is down, as far as is known: also if that is not certain yet.
+    /// Returns whether a host is down, as far as is known: also if that is not certain yet.
     pub fn is_down(&self, host: &str) -> bool {
         let status = self.index_of(host).map(|place| &self.statuses[place]);
         status.is_some_and(CheckStatus::is_problem)
     }
 
-    /// Whether nothing reaches a host: all of its parents are down, or cannot be reached.
+    /// Returns whether nothing reaches a host: all of its parents are down, or cannot be reached.
     pub fn is_unreachable(&self, host: &str) -> bool {
         // Hosts that are each other's parents were refused.
         let Some(place) = self.index_of(host) else { return false };

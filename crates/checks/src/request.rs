@@ -11,7 +11,7 @@ use super::state::State;
 pub enum CheckRequest {
     /// A passive result.
     Submit {
-        /// Of which check.
+        /// The name of the check.
         name: String,
         /// The state.
         state: State,
@@ -22,9 +22,9 @@ pub enum CheckRequest {
     },
     /// A problem is acknowledged.
     Acknowledge {
-        /// Of which check.
+        /// The name of the check.
         name: String,
-        /// Who.
+        /// The author of the acknowledgement.
         author: String,
         /// The comment.
         comment: String,
@@ -33,7 +33,7 @@ pub enum CheckRequest {
     },
     /// An acknowledgement is withdrawn.
     Unacknowledge {
-        /// Of which check.
+        /// The name of the check.
         name: String,
     },
     /// A downtime.

@@ -31,7 +31,7 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    /// Of these checks, each at its next time.
+    /// Creates the schedule of these checks, each at its next time.
     pub(super) fn new<'c>(checks: impl Iterator<Item = (&'c Check, bool)>, now_ms: i64) -> Self {
         let mut schedule = Self::default();
         for (place, (check, is_active)) in checks.enumerate() {
@@ -60,7 +60,7 @@ impl Schedule {
         self.due.range((now_ms + 1, 0)..).next().map(|(at, _)| *at)
     }
 
-    /// Those that are due, the first one first. Those that are too late are left out.
+    /// Returns the checks that are due, the first one first. Those that are too late are left out.
     pub(super) fn due(&mut self, now_ms: i64) -> Vec<usize> {
         let due: Vec<(i64, usize)> = self.due.range(..=(now_ms, usize::MAX)).copied().collect();
         let mut places = Vec::with_capacity(due.len());
@@ -138,7 +138,7 @@ impl Schedule {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ceiling {
     a_second: f64,
-    /// Those that may begin at once.
+    /// The number of checks that may begin at once.
     room: f64,
     at_ms: i64,
 }

@@ -13,7 +13,7 @@ pub(super) fn next_ms(name: &str, interval_ms: i64, now_ms: i64) -> i64 {
     next_at_ms(offset_ms(name, interval_ms), interval_ms, now_ms)
 }
 
-/// The same of one whose place is known.
+/// Returns the first instant after `now_ms` for an offset that is known.
 pub(super) fn next_at_ms(offset_ms: i64, interval_ms: i64, now_ms: i64) -> i64 {
     let interval_ms = interval_ms.max(1);
     let passed = now_ms.saturating_sub(offset_ms).div_euclid(interval_ms);

@@ -1,6 +1,6 @@
-//! What checks find.
+//! The states of checks.
 
-/// What a check found: the exit status of a plugin.
+/// The state that a check found: the exit status of a plugin.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
 )]

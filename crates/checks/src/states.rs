@@ -27,11 +27,11 @@ use service::{Level, Log};
 
 /// Where the jobs of jobs are, in the data directory.
 const DIRECTORY: &str = "checks";
-/// What is known of a check is forgotten when it was not configured for so long: a week.
+/// The state of a check is forgotten when it was not configured for so long: a week.
 const FORGET_AFTER_MS: i64 = 7 * 86_400_000;
 /// Memory that is free is given back after so long.
 const TRIM_INTERVAL: Nanos = Nanos(300_000_000_000);
-/// Of requests so many are done at a time.
+/// So many requests are done at a time.
 const MOST_REQUESTS: usize = 1000;
 
 /// The states of all checks, and their notifications.
@@ -60,7 +60,7 @@ pub(super) struct CheckStates {
     trim_timer: Timer,
 }
 
-/// What a result changes in the schedule.
+/// The changes that a result makes in the schedule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sequel {
     /// The check is repeated at its retry interval.
@@ -358,12 +358,12 @@ impl CheckStates {
         );
     }
 
-    /// Whether something is to be written at once: what is told, and what was asked for.
+    /// Returns whether something is to be written at once: notices, and what was asked for.
     pub(super) fn is_urgent(&self) -> bool {
         !self.notices.is_empty() || !self.done.is_empty()
     }
 
-    /// Whether something is to be written.
+    /// Returns whether something is to be written.
     pub(super) fn is_dirty(&self) -> bool {
         !self.dirty.is_empty() || self.is_urgent()
     }

@@ -57,7 +57,7 @@ pub struct CheckStatus {
     pub state: Option<State>,
     /// The hard state: it changes when a result was repeated often enough.
     pub hard_state: State,
-    /// Whether the state is hard.
+    /// The state is hard.
     pub is_hard: bool,
     /// How many results in sequence show the problem, until it is hard.
     pub attempt: u32,
@@ -82,7 +82,7 @@ pub struct CheckStatus {
     pub is_passive: bool,
     /// The last result is too old.
     pub is_stale: bool,
-    /// Whether the state changes too often.
+    /// The record of whether the state changes too often.
     pub flapping: Flapping,
     /// The acknowledgement of the problem.
     pub acknowledgement: Option<Box<Acknowledgement>>,
@@ -92,11 +92,11 @@ pub struct CheckStatus {
     pub is_flapping_told: bool,
     /// When it was removed from the configuration, in milliseconds since 1970.
     pub gone_ms: Option<i64>,
-    /// What its runs cost.
+    /// The cost of its runs.
     pub cost: TotalCost,
 }
 
-/// What all runs of a plugin cost, and the last one.
+/// The cost of all runs of a plugin, and of the last one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TotalCost {
     /// Runs.
@@ -116,7 +116,7 @@ impl TotalCost {
     }
 }
 
-/// What decides whether a result is hard.
+/// The rules that decide whether a result is hard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rules {
     /// So many results in sequence make a problem hard.
@@ -127,7 +127,7 @@ pub(super) struct Rules {
     pub(super) is_host_down: bool,
 }
 
-/// What a result changed.
+/// The changes that a result made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Change {
     /// Another state.
@@ -149,7 +149,7 @@ impl CheckStatus {
         Self { name, ..Self::default() }
     }
 
-    /// Whether the state is not OK, soft or hard.
+    /// Returns whether the state is not OK, soft or hard.
     pub fn is_problem(&self) -> bool {
         self.state.is_some_and(|state| state != State::Ok)
     }
@@ -165,7 +165,7 @@ impl CheckStatus {
         }
     }
 
-    /// Whether it is repeated at the retry interval.
+    /// Returns whether it is repeated at the retry interval.
     pub(super) fn is_retried(&self) -> bool {
         self.is_problem() && !self.is_hard
     }

@@ -1,4 +1,4 @@
-//! What a loop does now and then.
+//! A timer for what a loop does now and then.
 
 use facts::unit::Nanos;
 use probe::clock_now;
@@ -16,7 +16,7 @@ impl Timer {
         Self { interval, last: Nanos(0) }
     }
 
-    /// Whether it is due. If it is, the next interval begins.
+    /// Returns whether it is due. If it is, the next interval begins.
     pub(super) fn take(&mut self) -> bool {
         let is_due = self.left().0 == 0;
         if is_due {

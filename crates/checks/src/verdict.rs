@@ -1,4 +1,4 @@
-//! What a plugin's run says.
+//! The result of a plugin's run.
 
 use formats::plugin_output;
 
@@ -11,7 +11,7 @@ const MOST_TEXT_BYTES: usize = 8192;
 /// So much of the performance data is kept as it was written.
 const MOST_FIGURE_BYTES: usize = 4096;
 
-/// What a run says; `timeout_s` is what it had.
+/// Returns the result of a run; `timeout_s` is the time that it had.
 pub(super) fn verdict(report: &Report, timeout_s: f64, timeout_state: State, at_ms: i64) -> Finding {
     let said = plugin_output::read(&report.output);
     let (state, reason) = match &report.fate {

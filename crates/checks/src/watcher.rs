@@ -1,4 +1,4 @@
-//! What the thread does that does the checks: one turn after another, each with all that is due.
+//! The thread that does the checks: one turn after another, each with all that is due.
 
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver as Inbox, TryRecvError};
@@ -29,7 +29,7 @@ use service::{Level, Log};
 const REQUESTS: u64 = 0;
 const RUNNER: u64 = 1;
 const COMMANDS: u64 = 2;
-/// What is new is written after so long at the latest.
+/// The longest that new records wait to be written.
 const COMMIT_INTERVAL: Nanos = Nanos(1_000_000_000);
 /// The process that runs plugins is started again after so long at the earliest.
 const RUNNER_AGAIN: Nanos = Nanos(1_000_000_000);
@@ -41,7 +41,7 @@ const LONGEST_WAIT: Nanos = Nanos(250_000_000);
 const TOGETHER_MS: i64 = 200;
 /// Between two ticks of the history of checks.
 const RECORD_INTERVAL: Nanos = Nanos(10_000_000_000);
-/// Between two looks whether something is to be told that no result says.
+/// The interval between two looks for notifications that no result causes.
 const SWEEP_INTERVAL: Nanos = Nanos(5_000_000_000);
 /// The clock was set if it differs by more from what has passed.
 const CLOCK_STEP_MS: i64 = 2_000;
@@ -66,7 +66,7 @@ pub(super) struct Watcher {
     record_timer: Timer,
     /// Some checks are due and wait until others end.
     is_held_back: bool,
-    /// When receivers are to be told more, in milliseconds since 1970.
+    /// When receivers are to be sent more, in milliseconds since 1970.
     deliver_at_ms: Option<i64>,
     /// The difference of the clock since 1970 and that of the machine, in milliseconds.
     clock_offset_ms: i64,
@@ -355,7 +355,7 @@ impl Watcher {
         }
     }
 
-    /// What cannot be written stays to be written.
+    /// Writes what is new. What cannot be written stays to be written.
     fn commit(&mut self, log: &mut Log) {
         let has_notices = self.states.is_urgent();
         let committed = self.states.commit();

@@ -1,4 +1,5 @@
-//! What the agent's socket gives to other commands: the delays of a user's own tasks where they could read /proc alone, and its status.
+//! Rows from the agent's socket for other commands: the delays of a user's own tasks where they could read /proc alone, and the
+//! agent's status.
 
 use std::time::Duration;
 

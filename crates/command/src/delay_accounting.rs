@@ -7,7 +7,7 @@ use facts::sample::Absence;
 
 use crate::failure::Failure;
 
-/// What a user can do about accounting that is off.
+/// A remedy for accounting that is off: what a user can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remedy {
     /// Enable it by a command.
@@ -31,7 +31,7 @@ pub fn explain_off(remedy: Remedy) -> String {
     )
 }
 
-/// What holds from the moment on that it was enabled.
+/// The message after it was enabled, on what holds from then on.
 pub const ENABLED: &str =
     "Delay accounting is on. Tasks that ran before stay uncounted (─ off CPU) until they are started again.";
 

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 
-/// What documents are about: which of them a line is.
+/// The kind of a document: what a line is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DocumentKind {
@@ -34,11 +34,11 @@ pub enum DocumentKind {
     AgeVerdict,
     /// The cost of a scan.
     AgeCost,
-    /// What a sink received.
+    /// The report of a sink.
     Sink,
     /// A request that a sink received.
     SinkRequest,
-    /// What was sent.
+    /// The report of a sender.
     Send,
     /// A measurement.
     Bench,
@@ -86,12 +86,12 @@ struct Document<'a, T> {
 }
 
 impl Documents {
-    /// Of the machine at these roots.
+    /// Creates documents of the machine at these roots.
     pub fn of(roots: &Roots) -> Self {
         Self { roots: roots.clone(), boot_id: OnceLock::new() }
     }
 
-    /// Of the machine on which whit runs.
+    /// Creates documents of the machine on which whit runs.
     pub fn of_live() -> Self {
         Self::of(&Roots::live())
     }

@@ -1,4 +1,4 @@
-//! What ends a command: a sentence that says what to do, and an exit status.
+//! Failures that end a command: a sentence that says what to do, and an exit status.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -63,13 +63,13 @@ impl Failure {
         Self::internal(error)
     }
 
-    /// What cannot happen, said all the same.
+    /// Creates a failure for an internal error, which should not happen.
     pub fn internal(error: impl fmt::Display) -> Self {
         Self::new(format!("internal error, please report it: {error}"))
     }
 
-    /// The reader has closed the pipe: the end without a word. The status is that of a program that SIGPIPE ends, since what was
-    /// to be told, perhaps a failure, was not told.
+    /// Ends without a message, since the reader has closed the pipe. The status is that of a program that SIGPIPE ends, since the output,
+    /// perhaps a failure, was not written.
     pub fn reader_gone() -> Self {
         Self { message: String::new(), code: 128 + 13 }
     }
@@ -79,12 +79,12 @@ impl Failure {
         Self { message: String::new(), code }
     }
 
-    /// Whether there is a message to print.
+    /// Returns true if there is a message to print.
     pub fn has_message(&self) -> bool {
         !self.message.is_empty()
     }
 
-    /// What there is to say.
+    /// Returns the message.
     pub fn message(&self) -> &str {
         &self.message
     }

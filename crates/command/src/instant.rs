@@ -5,7 +5,7 @@ use jiff::civil::{DateTime, Time};
 use jiff::{Span, Timestamp, ToSpan as _, Zoned};
 use text::quantity;
 
-/// What may stand there.
+/// The forms that are expected.
 const WANTED: &str = "expected an instant: 03:12, yesterday 14:00, today, -2h, 10 minutes ago, 2026-11-22 14:00, 2026-11-22T14:00:00Z, @1795356000";
 
 /// Parses an instant, in the zone and before the time of `now`. A time of day without a date is the last one that has passed.

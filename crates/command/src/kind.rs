@@ -91,7 +91,7 @@ impl Kind {
         }
     }
 
-    /// What may stand there.
+    /// Describes the values that are accepted.
     pub fn help(self) -> &'static str {
         match self {
             Self::Duration | Self::Interval | Self::Wait => {

@@ -119,7 +119,7 @@ fn overwrite(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)
 }
 
-/// Whether it names a descriptor of this process: /dev/stdout, /dev/fd/3.
+/// Returns true if the path names a descriptor of this process: /dev/stdout, /dev/fd/3.
 fn is_open_already(path: &Path) -> bool {
     let starts = ["/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/proc/self/fd"];
     starts.iter().any(|start| path.starts_with(start))
@@ -150,7 +150,7 @@ fn begin(path: &Path) -> io::Result<Place> {
     Ok(Place::Memory(Vec::new()))
 }
 
-/// What is written to a pipe waits for its reader.
+/// Makes a file blocking: what is written to a pipe waits for its reader.
 fn blocking(file: File) -> io::Result<File> {
     rustix::io::ioctl_fionbio(&file, false)?;
     Ok(file)

@@ -23,7 +23,7 @@ pub struct EndedProcess {
     pub clock: Clock,
 }
 
-/// What lies in a part of a history.
+/// The contents of a part of a history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Part {
     pub is_recorded: bool,

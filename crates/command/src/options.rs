@@ -30,7 +30,7 @@ pub fn option(name: &'static str, kind: Kind, help: &'static str) -> Arg {
     arg.allow_negative_numbers(true)
 }
 
-/// The same, to be given as often as one likes.
+/// Returns an option that may be given any number of times.
 pub fn several(name: &'static str, kind: Kind, help: &'static str) -> Arg {
     option(name, kind, help).action(ArgAction::Append)
 }
@@ -59,7 +59,7 @@ pub fn data() -> Arg {
     )
 }
 
-/// The same: as it is named, or this user's place for it.
+/// Returns the data directory as it is named, or this user's place for it.
 pub fn data_directory(matches: &ArgMatches) -> Result<PathBuf, Failure> {
     crate::paths::data_directory(matches.get_one::<PathBuf>("data").map(PathBuf::as_path))
 }
@@ -100,7 +100,7 @@ pub fn instant(matches: &ArgMatches, name: &str) -> Result<Option<i64>, Failure>
     parse_instant(text).map(Some).map_err(named)
 }
 
-/// The same in milliseconds, as expressions have it.
+/// Returns the instant in milliseconds, as expressions have it.
 pub fn instant_ms(matches: &ArgMatches, name: &str) -> Result<Option<i64>, Failure> {
     Ok(instant(matches, name)?.map(|at_ns| at_ns.div_euclid(1_000_000)))
 }

@@ -28,7 +28,7 @@ pub fn line_width() -> usize {
     size.map_or(*WIDTHS.end(), |size| usize::from(size.ws_col).clamp(*WIDTHS.start(), *WIDTHS.end()))
 }
 
-/// What a pipe that is writable takes at once: pipe(7), PIPE_BUF.
+/// The bytes that a writable pipe takes at once: pipe(7), PIPE_BUF.
 const PART_BYTES: usize = 4096;
 
 impl Output {

@@ -156,7 +156,7 @@ impl PastView {
         Ok(first_spike(&values).map(|at_ms| at_ms.saturating_mul(1_000_000)))
     }
 
-    /// What of the history lies in each of so many equal parts of it: whether anything was recorded, and whether an alert fired.
+    /// Divides the history into `count` equal parts. Each says whether anything was recorded then, and whether an alert fired.
     pub fn parts(&self, count: usize) -> Result<Vec<Part>, Failure> {
         let (first, last) = self.extent_ns;
         let length = (last - first).max(1);
@@ -190,12 +190,12 @@ impl PastView {
     }
 }
 
-/// What lies in a part of a history.
+/// The contents of a part of a history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Part {
-    /// Whether anything was recorded then.
+    /// Something was recorded then.
     pub is_recorded: bool,
-    /// Whether an alert fired then.
+    /// An alert fired then.
     pub has_alert: bool,
 }
 
@@ -234,7 +234,7 @@ pub fn open(directory: &Path) -> Result<Past, Failure> {
     Past::open(&path).map_err(|error| Failure::new(format!("{}: {error}", path.shown())))
 }
 
-/// What is wrong, with the line of the expression and a mark under the place.
+/// Describes the error, with the line of the expression and a mark under the place.
 pub fn explain(expression: &str, error: &QueryError) -> Failure {
     let QueryError::Malformed(fault) = error else { return Failure::new(error.to_string()) };
     let Some((line, column)) = fault.line_and_column(expression) else {

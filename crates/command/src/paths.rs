@@ -85,7 +85,7 @@ pub fn agent_sockets() -> impl Iterator<Item = PathBuf> {
 /// The name of the agent's socket.
 pub const AGENT_SOCKET: &str = "agent.sock";
 
-/// Whether only this user and root can change what lies at a path: no component of it is writable by others, but for sticky
+/// Returns true if only this user and root can change what lies at a path: no component of it is writable by others, but for sticky
 /// directories such as /tmp, and none is a symlink.
 pub fn is_trusted(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;

@@ -20,7 +20,7 @@ impl FigureFields {
         Self { values: figures.iter().map(field).collect() }
     }
 
-    /// The same with 0 for what is not known, where something else says that it is a lower bound.
+    /// Creates fields with 0 for what is not known, where something else says that it is a lower bound.
     pub fn at_least(sum: &TaskSum, figures: &[Figure]) -> Self {
         let mut fields = Self::new(sum, figures);
         fields.values.iter_mut().for_each(|(_, value)| *value = Some(value.unwrap_or(0)));

@@ -28,7 +28,7 @@ pub fn written(realtime_ns: i64) -> String {
     at.to_zoned(system()).strftime(TimeForm::Whole.format()).to_string()
 }
 
-/// The same of a time in milliseconds since 1970.
+/// Formats a time in milliseconds since 1970.
 pub fn written_ms(realtime_ms: i64) -> String {
     written(realtime_ms.saturating_mul(1_000_000))
 }

@@ -1,4 +1,4 @@
-//! What is wrong with a configuration, and where.
+//! Faults of a configuration: what is wrong, and where.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use text::printable::{floor_boundary, line_and_column};
 pub struct Fault {
     /// The bytes of the text that are wrong.
     pub span: Range<usize>,
-    /// What is wrong, and what to write instead.
+    /// The message that says what is wrong, and what to write instead.
     pub message: String,
 }
 

@@ -83,19 +83,19 @@ pub struct FileTimes {
     pub modified_ns: Option<i64>,
 }
 
-/// What is counted of one file.
+/// The properties of one file that are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Aged {
     /// The time that counts, in nanoseconds since 1970; `None` if it is not known.
     pub time_ns: Option<i64>,
     /// How long it is.
     pub bytes: Bytes,
-    /// What it takes on the disk.
+    /// The space that it takes on the disk.
     pub allocated: Bytes,
 }
 
 impl Aged {
-    /// Whether it is at least so old. What is of unknown age is not old, and what is dated in the future has not begun to age.
+    /// Returns true if it is at least so old. A file of unknown age is not old, and a file dated in the future has not begun to age.
     pub fn is_old(&self, older: Nanos, now_ns: i64) -> bool {
         self.time_ns.is_some_and(|time_ns| i128::from(now_ns) - i128::from(time_ns) >= i128::from(older.0))
     }
@@ -130,7 +130,7 @@ pub struct AgeSums {
     pub files: u64,
     /// Their lengths.
     pub bytes: Bytes,
-    /// What they take on the disk.
+    /// The space that they take on the disk.
     pub allocated: Bytes,
     /// The oldest time, in nanoseconds since 1970.
     pub oldest_ns: Option<i64>,
@@ -192,7 +192,7 @@ pub struct Cutoff {
     buckets: Vec<Bucket>,
     /// The bucket that the second look divides.
     border: Option<u64>,
-    /// What must go in addition to everything before the border.
+    /// The files and the space that must go in addition to everything before the border.
     excess: Bucket,
 }
 
@@ -202,7 +202,7 @@ struct Bucket {
     allocated: u64,
 }
 
-/// What may stay.
+/// The limits on the files that may stay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cap {
     /// At most so many files.
@@ -220,9 +220,9 @@ pub struct Border {
     pub now_ns: i64,
     /// In whole seconds. Older files go and younger files stay.
     pub age_s: u64,
-    /// Of the files of this age, at least so many go,
+    /// At least so many files of this age go.
     pub files: u64,
-    /// and so much of the disk.
+    /// At least so much of the disk goes with them.
     pub allocated: Bytes,
 }
 
@@ -234,8 +234,8 @@ pub struct Claim {
 }
 
 impl Border {
-    /// Whether a file has to go. Its part of the excess is taken at once, so that two threads never delete for the same part.
-    /// If the file stays after all, its claim must be [given back](Self::give_back).
+    /// Returns the claim of a file that has to go; `None` if it stays. Its part of the excess is taken at once, so that two
+    /// threads never delete for the same part. If the file stays after all, its claim must be [given back](Self::give_back).
     pub fn claim(&mut self, file: &Aged) -> Option<Claim> {
         let age_s = capped_age_s(file, self.now_ns);
         if age_s > self.age_s {

@@ -17,7 +17,7 @@ pub struct BatteryTotal {
     pub power_uw: Option<u64>,
 }
 
-/// What one battery holds, in one unit: micro-watt-hours, or micro-ampere-hours where only those are known.
+/// The content of one battery, in one unit: micro-watt-hours, or micro-ampere-hours where only those are known.
 struct Content {
     now: u64,
     full: u64,
@@ -128,7 +128,8 @@ mod tests {
         assert_eq!((total.status, total.minutes_left), (BatteryStatus::Discharging, Some(180)));
     }
 
-    /// What drivers count, in all combinations: a battery of 50 Wh or 4.166 Ah at 12 V, half full, from which 10 W or 0.833 A are drawn.
+    /// Tests all combinations of what drivers count: a battery of 50 Wh or 4.166 Ah at 12 V, half full, from which 10 W or 0.833 A are
+    /// drawn.
     #[test]
     fn whatever_a_driver_counts_the_figures_are_the_same() {
         let energy = "ENERGY_NOW=25000000\nENERGY_FULL=50000000\n";

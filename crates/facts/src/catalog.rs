@@ -19,7 +19,7 @@ use std::fmt;
 use crate::sample::Sample;
 use crate::source::Source;
 
-/// What a value is measured in.
+/// The unit in which a value is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Bytes.
@@ -149,7 +149,7 @@ pub struct Metric {
     pub name: &'static str,
     /// The names of its labels.
     pub labels: &'static [&'static str],
-    /// What it is measured in.
+    /// The unit in which it is measured.
     pub unit: Unit,
     /// How it behaves.
     pub kind: Kind,
@@ -157,7 +157,7 @@ pub struct Metric {
     pub source: Source,
     /// The first kernel that has it.
     pub since: &'static str,
-    /// What it is, in a sentence.
+    /// A sentence that describes it.
     pub help: &'static str,
     /// How it is found in a sample. What a sample lacks is not visited.
     visit: fn(&Sample, Visit<'_>),

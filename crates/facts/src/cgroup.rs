@@ -1,4 +1,4 @@
-//! What cgroups used and were held to.
+//! Usage and limits of cgroups.
 
 use crate::linux::cgroup_io::CgroupIo;
 use crate::unit::{Bytes, Nanos};
@@ -34,6 +34,6 @@ pub struct LimitedCgroup {
     pub memory_high_passed: Option<u64>,
     /// Processes that the kernel killed in it for want of memory.
     pub oom_kills: Option<u64>,
-    /// Whether there are processes in it that may not read or write as much as a device can.
+    /// There are processes in it that may not read or write as much as a device can.
     pub holds_io_of_members: bool,
 }

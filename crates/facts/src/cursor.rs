@@ -7,7 +7,7 @@ use memchr::memchr;
 pub struct Malformed {
     /// Bytes from the start of the input to the trouble.
     pub offset: usize,
-    /// What should have stood there.
+    /// The content that was expected there.
     pub expected: &'static str,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Cursor<'a> {
         self.at
     }
 
-    /// What has not been walked over.
+    /// Returns the bytes that have not been walked over.
     pub fn rest(&self) -> &'a [u8] {
         &self.bytes[self.at..]
     }
@@ -119,7 +119,7 @@ impl<'a> Cursor<'a> {
         Some(value)
     }
 
-    /// What stands before the next blank, tab or line end, after blanks; `None` if that is nothing.
+    /// Returns the word before the next blank, tab or line end, after blanks; `None` if it is empty.
     pub fn word(&mut self) -> Option<&'a [u8]> {
         self.skip_blanks();
         let rest = self.rest();
@@ -128,7 +128,7 @@ impl<'a> Cursor<'a> {
         (length > 0).then(|| &rest[..length])
     }
 
-    /// What stands before `stop`, walking over both; `None` if `stop` does not come.
+    /// Returns the bytes before `stop`, walking over both; `None` if `stop` does not come.
     pub fn until(&mut self, stop: u8) -> Option<&'a [u8]> {
         let rest = self.rest();
         let length = memchr(stop, rest)?;

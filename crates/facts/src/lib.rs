@@ -1,4 +1,4 @@
-//! What the kernel's bytes mean.
+//! The meaning of the kernel's bytes.
 //!
 //! Everything here is pure: no input or output, no clock, no `unsafe`, no `cfg(target_os)`. A parser takes `&[u8]`
 //! and fills a value that the caller keeps, so that a tick allocates nothing; it never panics, whatever the bytes.

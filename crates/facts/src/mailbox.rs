@@ -10,9 +10,9 @@ use std::ops::AddAssign;
 pub struct MailCount {
     /// All.
     pub total: u64,
-    /// Those that were not read.
+    /// Messages that were not read.
     pub unread: u64,
-    /// Of those, the ones that no mail reader has listed yet.
+    /// Unread messages that no mail reader has listed yet.
     pub new: u64,
 }
 

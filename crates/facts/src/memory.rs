@@ -22,8 +22,8 @@ pub struct MemoryBreakdown {
     pub kernel: Bytes,
     /// Buffers + Cached − Shmem + SReclaimable (KReclaimable where it is printed).
     pub caches: CacheBreakdown,
-    /// What remains of the total: huge pages, vmalloc, drivers' own pages, the unmapped part of the swap cache, ZFS.
-    /// Can be negative: the kernel adds per-CPU counters up late, so that the parts may exceed the total for a moment.
+    /// The rest of the total: huge pages, vmalloc, drivers' own pages, the unmapped part of the swap cache, ZFS. Can be negative:
+    /// the kernel adds per-CPU counters up late, so that the parts may exceed the total for a moment.
     pub others_bytes: i64,
 }
 
@@ -94,7 +94,7 @@ impl Swap {
 pub struct HugePages {
     /// The pool: of all sizes if the kernel reports that (4.20), otherwise of the default size.
     pub total: Bytes,
-    /// Of the default size, not in use.
+    /// Pages of the default size that are not in use.
     pub free: Bytes,
 }
 

@@ -88,7 +88,7 @@ pub struct DiskRates {
     pub written_bytes_per_second: Option<f64>,
     /// Share of the time during which a request was under way.
     pub busy: Option<Ratio>,
-    /// Whether totals include it: it is neither a partition nor a device that passes its requests on (dm, md, loop).
+    /// Totals include it: it is neither a partition nor a device that passes its requests on (dm, md, loop).
     pub is_whole: bool,
 }
 
@@ -97,9 +97,9 @@ pub struct DiskRates {
 pub struct Rates {
     /// The time between the samples. `None` for the first sample, after a suspend, and if no time passed (a captured machine).
     pub interval: Option<Interval>,
-    /// What all CPUs together did.
+    /// The shares of all CPUs together.
     pub cpu: Option<CpuShares>,
-    /// What each CPU did, in the order of the newer sample.
+    /// The shares of each CPU, in the order of the newer sample.
     pub cpus: Vec<Option<CpuShares>>,
     /// Interfaces that both samples have.
     pub interfaces: Vec<InterfaceRates>,

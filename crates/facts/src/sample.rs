@@ -115,7 +115,7 @@ pub struct Pressures {
 /// The space of one mounted filesystem, from statfs(2).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filesystem {
-    /// What and where.
+    /// The mount: what is mounted and where.
     pub mount: Mount,
     /// Its space; none while the call hangs or where it fails.
     pub space: Option<Space>,
@@ -138,7 +138,7 @@ pub struct Space {
     pub inodes: u64,
     /// Inodes free.
     pub free_inodes: u64,
-    /// Whether nothing can be written; `None` if that is not known.
+    /// True if nothing can be written; `None` if that is not known.
     pub is_read_only: Option<bool>,
 }
 
@@ -152,7 +152,7 @@ impl Space {
     }
 }
 
-/// What the cgroup that whit runs in may use and uses: on the way up the level that has the least left.
+/// Limits and usage of the cgroup that whit runs in: those of the level, on the way up, that has the least left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CgroupLimits {
     /// Memory limit: the smaller of what is never exceeded and, in version 2, of `memory.high`, above which the kernel takes memory
@@ -160,11 +160,11 @@ pub struct CgroupLimits {
     pub memory_limit: Option<Bytes>,
     /// Memory used, page cache included, where that limit is set.
     pub memory_usage: Option<Bytes>,
-    /// Of that, pages of files.
+    /// The part of `memory_usage` that is pages of files.
     pub file_cache: Option<Bytes>,
-    /// Of those, tmpfs and shared memory, which are not dropped.
+    /// The part of `file_cache` that is tmpfs and shared memory, which are not dropped.
     pub shmem: Option<Bytes>,
-    /// Of that, file pages on the inactive list, the first to go.
+    /// The file pages in `file_cache` on the inactive list, the first to go.
     pub inactive_file: Option<Bytes>,
     /// File pages on the active list.
     pub active_file: Option<Bytes>,
@@ -173,15 +173,15 @@ pub struct CgroupLimits {
 }
 
 impl CgroupLimits {
-    /// What may still be used: the limit less what is charged, with the file pages, which go before the limit hurts. None without a
-    /// limit.
+    /// Returns the memory that may still be used: the limit less what is charged, with the file pages, which go before the limit
+    /// hurts. None without a limit.
     pub fn left(&self) -> Option<Bytes> {
         let files = self.inactive_file.unwrap_or_default() + self.active_file.unwrap_or_default();
         Some(self.memory_limit?.saturating_sub(self.memory_usage?) + files)
     }
 
-    /// Of several levels, the own first, the one with the least left; the innermost of those that are equal. Without any limit
-    /// the own.
+    /// Returns the level with the least left; the innermost of those that are equal. The own level is the first; it is returned
+    /// if there is no limit.
     pub fn least_left(levels: &[Self]) -> Option<&Self> {
         let limited = levels.iter().filter(|level| level.left().is_some());
         limited.min_by_key(|level| level.left()).or(levels.first())
@@ -241,7 +241,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Whether the space of a filesystem was requested and has not been answered yet.
+    /// Returns true if the space of a filesystem was requested and has not been answered yet.
     pub fn has_stale_filesystem(&self) -> bool {
         self.filesystems.get().is_ok_and(|all| all.iter().any(|one| one.is_stale))
     }

@@ -6,11 +6,11 @@
 pub enum Source {
     /// CPU time, switches, forks.
     Stat,
-    /// Of it only the CPU time of all CPUs together: the first line.
+    /// The CPU time of all CPUs together, and nothing else of `Stat`: the first line.
     CpuTotal,
     /// Memory.
     MemInfo,
-    /// Of it only total, free and available memory: the first lines.
+    /// Total, free and available memory, and nothing else of `MemInfo`: the first lines.
     AvailableMemory,
     /// Watermarks; for kernels without MemAvailable.
     ZoneInfo,
@@ -22,7 +22,7 @@ pub enum Source {
     Uptime,
     /// Traffic of interfaces.
     NetDev,
-    /// Whether their links are up.
+    /// The state of their links, up or down.
     LinkState,
     /// Carrier and speed of the links.
     LinkSpeed,
@@ -40,7 +40,7 @@ pub enum Source {
     Filesystems,
     /// Temperatures.
     Sensors,
-    /// Of these only those of the CPUs; if there are sensors of packages, only these.
+    /// Temperatures of the CPUs only; if there are sensors of packages, only these.
     CpuTemperatures,
     /// Batteries and mains.
     PowerSupply,
@@ -142,12 +142,12 @@ impl Wanted {
         Source::ALL.into_iter().collect()
     }
 
-    /// Whether `source` is in it.
+    /// Returns true if `source` is in it.
     pub fn has(self, source: Source) -> bool {
         self.0 >> source as u32 & 1 == 1
     }
 
-    /// Whether one of these is in it.
+    /// Returns true if one of these is in it.
     pub fn has_any<const N: usize>(self, sources: [Source; N]) -> bool {
         sources.into_iter().any(|source| self.has(source))
     }
@@ -158,7 +158,7 @@ impl Wanted {
         Self(self.0 | 1 << source as u32)
     }
 
-    /// What is in either.
+    /// Returns the sources that are in either.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)

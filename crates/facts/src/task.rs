@@ -26,7 +26,7 @@ pub use row::TaskRow;
 pub use source::TaskSource;
 pub use sum::TaskSum;
 
-/// Whether the kernel counts this task's delays (the run queue's it always does).
+/// The state of the kernel's delay accounting for a task (it always counts the run queue's delays).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Accounting {
     /// It does: a zero is a zero.
@@ -51,8 +51,8 @@ impl TaskKey {
     /// taskstats says how long a task has lived, so two readings place its start a little apart.
     const SAME_START: Nanos = Nanos(1_000_000_000);
 
-    /// Whether both name one task. A pid comes back after a whole turn of the pid space, which takes longer than
-    /// the tolerance.
+    /// Returns true if both name one task. A pid comes back after a whole turn of the pid space, which takes longer than the
+    /// tolerance.
     pub fn is_same(&self, other: &Self) -> bool {
         self.pid == other.pid && self.start.0.abs_diff(other.start.0) <= Self::SAME_START.0
     }

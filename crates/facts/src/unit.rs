@@ -52,7 +52,7 @@ unit! {
 }
 
 impl From<std::time::Duration> for Nanos {
-    /// What is longer than 584 years is that long.
+    /// Converts a duration; one that is longer than 584 years becomes that long.
     fn from(duration: std::time::Duration) -> Self {
         Self(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
     }

@@ -187,12 +187,12 @@ impl Library {
     }
 }
 
-/// Of a token that has 128 random bits, so that a fast digest will do.
+/// Returns the digest of a token. A token has 128 random bits, so that a fast digest will do.
 fn digest(token: &str) -> Vec<u8> {
     Blake2s256::digest(token.as_bytes()).to_vec()
 }
 
-/// What a form of a session must contain: pages of other origins cannot know it.
+/// Returns the token that a form of a session must contain: pages of other origins cannot know it.
 pub(crate) fn form_token(session: &str) -> String {
     hex_digest(&[b"form", session.as_bytes()], 16)
 }

@@ -64,12 +64,12 @@ impl fmt::Display for AllowedNetwork {
     }
 }
 
-/// Whether an address may be fetched.
+/// Returns whether an address may be fetched.
 pub(crate) fn is_fetched(address: IpAddr, port: u16, allowed: &[AllowedNetwork]) -> bool {
     is_public(address) || allowed.iter().any(|network| network.contains(address, port))
 }
 
-/// Whether an address is of the public internet: IANA's registries of special-purpose addresses.
+/// Returns whether an address is of the public internet: IANA's registries of special-purpose addresses.
 fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),

@@ -22,7 +22,7 @@ use crate::digest::hex_digest;
 const DIRECTORY: &str = "feed-cache";
 /// All files of the cache, on disk.
 const MOST_BYTES: u64 = 512 * 1024 * 1024;
-/// What one call of getdents64(2) may give: some two thousand names.
+/// The most bytes that one call of getdents64(2) may return: some two thousand names.
 const LISTING_BYTES: usize = 64 * 1024;
 
 /// The cache of a data directory.
@@ -34,7 +34,7 @@ pub(crate) struct Cache {
     written_bytes: Arc<AtomicU64>,
 }
 
-/// What is known of a response.
+/// A response in the cache, without its body.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct CachedResponse {
     /// The address that was asked.
@@ -107,7 +107,7 @@ impl Cache {
         self.write(&self.path(&response.url, "json"), &serde_json::to_vec(response)?)
     }
 
-    /// Whether so much was written that the cache may be too large.
+    /// Returns whether so much was written that the cache may be too large.
     pub(crate) fn has_grown(&self) -> bool {
         self.written_bytes.load(Ordering::Relaxed) > self.most_bytes / 8
     }

@@ -15,8 +15,8 @@ const CACHE_HEADERS: [HeaderName; 8] = [
 ];
 const MOST_DIGITS: usize = 9;
 
-/// What the cache decides by. Numbers are such that the sum of any two is one: http-cache-semantics adds what servers say unchecked, and a
-/// panic ends the process.
+/// Returns the status and headers that the cache decides by. Numbers are such that the sum of any two is one: http-cache-semantics adds
+/// what servers say unchecked, and a panic ends the process.
 pub(crate) fn for_cache(headers: &HeaderMap, status: u16) -> Response<()> {
     let mut response = Response::new(());
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or_default();

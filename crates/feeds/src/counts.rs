@@ -1,4 +1,4 @@
-//! What fetching feeds has cost, counted since the agent started.
+//! The costs of fetching feeds, counted since the agent started.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -66,7 +66,7 @@ impl FeedCounts {
         self.0.unread.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The same, summed over all accounts.
+    /// Returns the number of unread entries of all accounts; `None` until they were counted.
     pub fn unread_total(&self) -> Option<u64> {
         let counts = self.0.unread.lock().unwrap_or_else(PoisonError::into_inner);
         Some(counts.as_ref()?.iter().map(|count| count.unread).sum())

@@ -148,7 +148,7 @@ impl Library {
         Ok(Self { connection, seen_version: None })
     }
 
-    /// Whether a data directory has a library.
+    /// Returns whether a data directory has a library.
     ///
     /// # Errors
     /// If that cannot be known, because the directory must not be searched, for example.
@@ -156,7 +156,7 @@ impl Library {
         directory.join(FILE).try_exists()
     }
 
-    /// Whether another connection has changed something since this was asked last: PRAGMA data_version.
+    /// Returns whether another connection has changed something since the last call: PRAGMA data_version.
     ///
     /// # Errors
     /// If that cannot be read.

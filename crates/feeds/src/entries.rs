@@ -33,7 +33,7 @@ pub struct FeedEntry {
     pub title: String,
     /// Plain text; empty: none.
     pub author: String,
-    /// What its feed says, in milliseconds since 1970.
+    /// The time that its feed says, in milliseconds since 1970.
     pub published_ms: Option<i64>,
     /// When the account got it, in milliseconds since 1970: when it was first seen, or when the account subscribed to its feed.
     pub received_ms: i64,
@@ -41,13 +41,13 @@ pub struct FeedEntry {
     pub sort_ms: i64,
     /// HTML, sanitised when it came; empty in lists.
     pub content: String,
-    /// Whether the account has read it.
+    /// The account has read it.
     pub is_read: bool,
-    /// Whether the account has starred it.
+    /// The account has starred it.
     pub is_starred: bool,
 }
 
-/// What is changed of an entry.
+/// A change to the state of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// It is read, or not.
@@ -61,13 +61,14 @@ const COLUMNS: &str =
     "entries.id, entries.feed, coalesce(nullif(subscriptions.title, ''), feeds.title), feeds.url, feeds.site,
     coalesce(subscriptions.folder, ''), entries.link, entries.title, entries.author, entries.published_ms,
     entries.sort_ms, coalesce(marks.is_read, 0), coalesce(marks.is_starred, 0)";
-/// What an account sees: what its feeds have listed since it subscribed, and what it has starred.
+/// The entries that an account sees: those that its feeds have listed since it subscribed, and those that it has starred.
 const VISIBLE: &str = "FROM entries JOIN feeds ON feeds.id = entries.feed
     LEFT JOIN subscriptions ON subscriptions.account = ?1 AND subscriptions.feed = entries.feed
         AND entries.listed_ms >= subscriptions.listed_since_ms
     LEFT JOIN marks ON marks.account = ?1 AND marks.entry = entries.id
     WHERE (subscriptions.feed IS NOT NULL OR marks.is_starred = 1)";
-/// The same without starred entries of feeds that it does not read any more: its feeds come first, so that others' are not looked at.
+/// The entries of [`VISIBLE`] without starred entries of feeds that the account does not read any more: its feeds come first, so that
+/// others' are not looked at.
 const OF_SUBSCRIPTIONS: &str = "FROM subscriptions CROSS JOIN entries ON entries.feed = subscriptions.feed
         AND entries.listed_ms >= subscriptions.listed_since_ms
     JOIN feeds ON feeds.id = entries.feed

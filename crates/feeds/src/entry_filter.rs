@@ -8,15 +8,15 @@ use crate::search::fts_query;
 /// Which entries are wanted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EntryFilter {
-    /// Those of one feed.
+    /// Entries of this feed only.
     pub feed: Option<i64>,
-    /// Those of one folder.
+    /// Entries of this folder only.
     pub folder: Option<String>,
-    /// Whether entries that were read are left out.
+    /// Entries that were read are left out.
     pub is_unread: bool,
-    /// Whether only entries that were read are wanted.
+    /// Only entries that were read are wanted.
     pub is_read: bool,
-    /// Whether only starred entries are wanted.
+    /// Only starred entries are wanted.
     pub is_starred: bool,
     /// Words that they contain.
     pub search: String,
@@ -26,9 +26,9 @@ pub struct EntryFilter {
     pub before_ms: Option<i64>,
     /// Received before this, in milliseconds since 1970.
     pub received_before_ms: Option<i64>,
-    /// Those after an entry, by its time and number, in the order of the list.
+    /// Entries after this one, by its time and number, in the order of the list.
     pub after: Option<(i64, i64)>,
-    /// Whether the oldest come first.
+    /// The oldest come first.
     pub is_oldest_first: bool,
     /// At most so many; 0 for as many as there can be.
     pub limit: usize,

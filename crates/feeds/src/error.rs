@@ -17,7 +17,7 @@ pub enum FeedError {
     },
     /// A file or directory cannot be used.
     File(io::Error),
-    /// What was asked for is not possible, for this reason.
+    /// The request is not possible, for this reason.
     Refused(String),
 }
 

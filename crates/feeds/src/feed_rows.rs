@@ -13,7 +13,7 @@ use crate::error::FeedError;
 use crate::retention::remove_unused;
 use crate::rhythm::LONGEST_HINT;
 
-/// What the search knows of an entry's content.
+/// The most text of an entry that the search knows, in bytes.
 const MOST_SEARCHED_BYTES: usize = 100_000;
 /// Times of entries that decide about the interval.
 const RHYTHM_ENTRIES: i64 = 12;
@@ -30,10 +30,10 @@ pub(crate) struct DueFeed {
     pub(crate) accounts: Vec<i64>,
 }
 
-/// What a poll brought.
+/// The result of a poll.
 #[derive(Debug)]
 pub(crate) struct Polled<'p> {
-    /// What the document says; `None` if it has not changed.
+    /// The feed in the document; `None` if it has not changed.
     pub(crate) feed: Option<&'p ParsedFeed>,
     /// The document's digest.
     pub(crate) digest: Option<&'p DocumentDigest>,

@@ -67,7 +67,7 @@ pub(crate) enum FetchError {
     Gone,
     /// The server wants a pause: status 429 or 503.
     Pause {
-        /// What happened.
+        /// The description of what happened.
         reason: String,
         /// How long; `None` if the server does not say.
         pause: Option<Duration>,
@@ -323,14 +323,14 @@ impl Fetcher {
     }
 }
 
-/// What an address answered, now or earlier.
+/// The answer of an address, now or earlier.
 struct Answer {
     response: CachedResponse,
     /// `None` if it is the one in the cache.
     body: Option<Vec<u8>>,
 }
 
-/// What fetches took, whether they succeeded or not.
+/// The cost of fetches, whether they succeeded or not.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cost {
     /// Requests; 0 if the cache answered.

@@ -1,4 +1,4 @@
-//! What accounts see while feeds change, move and go.
+//! Tests of the entries that accounts see while feeds change, move and go.
 
 use crate::accounts::Account;
 use crate::database::Library;

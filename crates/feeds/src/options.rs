@@ -1,11 +1,11 @@
-//! What the reader does, and its limits.
+//! Options and limits of the reader.
 
 use std::time::Duration;
 
 use crate::addresses::AllowedNetwork;
 use crate::parser::DocumentParser;
 
-/// What is polled, how often, and what is kept.
+/// The options of the reader: what is polled, how often, and what is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeedOptions {
     /// Where documents are read.

@@ -8,11 +8,11 @@ use probe::spawn::{Command, Ending, Group, Limit, reap};
 use serde::{Deserialize, Serialize};
 use syndication::{Reading, read};
 
-/// What it may have in memory: some hundred times a usual document.
+/// The most memory of the process: some hundred times a usual document.
 const MOST_MEMORY: u64 = 1024 * 1024 * 1024;
-/// What it may take of a CPU, in seconds.
+/// The most CPU time of the process, in seconds.
 const MOST_CPU: u64 = 5;
-/// What it may answer: a document has 10 MB at most unless the configuration says otherwise.
+/// The longest answer of the process: a document has 10 MB at most unless the configuration says otherwise.
 const MOST_ANSWER: u64 = 64 * 1024 * 1024;
 
 /// Where documents are read.

@@ -22,7 +22,7 @@ use crate::rhythm;
 
 /// Documents that are fetched at a time.
 const MOST_FETCHES: usize = 12;
-/// Those of one account: slow servers of one must not keep others waiting.
+/// Documents of one account that are fetched at a time: slow servers of one account must not keep others waiting.
 const MOST_FETCHES_OF_ACCOUNT: usize = 4;
 /// Hosts whose last request is remembered.
 const MOST_HOSTS: usize = 10_000;
@@ -68,7 +68,7 @@ struct Done {
     cost: Cost,
 }
 
-/// What a turn of the poller has left to do.
+/// The work that is left after a turn of the poller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Turn {
     /// Fetches that are running.
@@ -138,7 +138,7 @@ impl Poller {
         Ok(Turn { running: self.running.len(), next_ms })
     }
 
-    /// Whether another process changed the library since this was asked last.
+    /// Returns whether another process changed the library since the last call.
     ///
     /// # Errors
     /// If the library cannot be read.

@@ -1,4 +1,4 @@
-//! What is deleted: entries that are old and not listed any more, and feeds without readers.
+//! Deletes entries that are old and not listed any more, and feeds without readers.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a user types as a query of SQLite's FTS5.
+//! Turns the words that a user types into a query of SQLite's FTS5.
 
 /// Words of a query; others are ignored.
 const MOST_WORDS: usize = 32;

@@ -20,10 +20,10 @@ pub(crate) const START_MS: i64 = 1_793_491_200_000;
 pub(crate) const LISTED: i64 = 20;
 /// A document that is longer than the limit.
 pub(crate) const LARGE_BYTES: u64 = 300_000;
-/// What is compressed by Brotli: twenty entries without dates.
+/// A document that is compressed by Brotli: twenty entries without dates.
 pub(crate) const BROTLI: &str = "GygECIzDdOMrr1YKf0q0ayt16bLnhbFgyhoOFMM0X87kQNhmqNbsVoMggghq6BZDevrL4e1CnSzdJJMEv6mSanY98/5caIetq6d3/XH8fvcqUcvD9dz619lQrAj54phAw1tEtIhkCdkyihVUq2jW0K1j2MC0+Y+TnyMfOEaVSROzZhYtrFrZtLFr59DBGc1hD1Kynmk=";
 
-/// What the server of a feed does.
+/// The behaviour of the server of a feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Habit {
     Tags,
@@ -76,7 +76,7 @@ impl Habit {
         Self::ALL[(feed % 20) as usize]
     }
 
-    /// Whether its documents can be read, and have all entries.
+    /// Returns whether its documents can be read, and have all entries.
     pub(crate) fn has_entries(self) -> bool {
         !matches!(self, Self::Brotli | Self::Gone | Self::Unreachable | Self::TooLarge | Self::Loops)
     }

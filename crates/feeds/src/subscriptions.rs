@@ -23,7 +23,7 @@ pub struct Subscription {
     pub url: String,
     /// The account's name for it, else the feed's own, else its address.
     pub title: String,
-    /// Whether that is the account's own name.
+    /// The title is the account's own name for the feed.
     pub is_renamed: bool,
     /// Its page; empty: unknown.
     pub site: String,
@@ -37,7 +37,7 @@ pub struct Subscription {
     pub failing_since_ms: Option<i64>,
     /// Why; empty: it can be fetched.
     pub error: String,
-    /// Whether its server says that it will not come back.
+    /// The server says that the feed will not come back.
     pub is_gone: bool,
     /// When it is polled next, in milliseconds since 1970.
     pub next_ms: i64,
@@ -73,7 +73,7 @@ pub struct UnreadCount {
     pub unread: u64,
 }
 
-/// What became of a list of subscriptions.
+/// The result of importing a list of subscriptions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ImportedList {
     /// Feeds that are new, or were subscribed already.

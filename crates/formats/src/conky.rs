@@ -12,7 +12,7 @@ pub struct Configuration {
     pub update_interval: Option<String>,
     /// Settings that change what is shown of a figure, as they are written: `("uppercase", "true")`.
     pub settings: Vec<(&'static str, String)>,
-    /// What is shown, from the beginning to the end.
+    /// The text that is shown, from the beginning to the end.
     pub pieces: Vec<Piece>,
     /// The text writes i3bar's protocol: the pieces are what its blocks show.
     pub is_for_i3bar: bool,
@@ -29,7 +29,7 @@ pub enum Piece {
     Variable {
         /// `fs_used`.
         name: String,
-        /// What stands behind it, without blanks around it.
+        /// The text behind the name, without blanks around it.
         arguments: String,
     },
     /// A line ends.
@@ -37,7 +37,7 @@ pub enum Piece {
 }
 
 impl Configuration {
-    /// Whether a text is such a configuration.
+    /// Returns whether a text is such a configuration.
     pub fn is_one(text: &str) -> bool {
         lua(&without_comments(text)).is_some()
             || (classic(text).is_some()
@@ -168,7 +168,7 @@ fn without_comment(line: &str) -> &str {
     line
 }
 
-/// Of a text that writes i3bar's protocol: what each block shows, a line each. `None` of any other text.
+/// Returns the texts of the blocks of a text that writes i3bar's protocol, a line each; `None` for any other text.
 fn blocks(shown: &str) -> Option<String> {
     let mut lines = String::new();
     for (at, name) in shown.match_indices("\"full_text\"") {
@@ -244,7 +244,7 @@ fn line_pieces(line: &str, pieces: &mut Vec<Piece>) {
     }
 }
 
-/// What stands before the brace that closes, and what behind it; braces within are counted.
+/// Returns the text before the brace that closes, and the text behind it; braces within are counted.
 fn braced(text: &str) -> (&str, &str) {
     let mut depth = 1;
     for (at, letter) in text.char_indices() {

@@ -35,13 +35,13 @@ const REPLY_SERIAL: u8 = 5;
 const DESTINATION: u8 = 6;
 const SIGNATURE: u8 = 8;
 
-/// What is sent first, as the user with this number; the bus answers with a line that begins with `OK`.
+/// Returns the bytes that are sent first, as the user with this number; the bus answers with a line that begins with `OK`.
 pub fn authentication(uid: u32) -> Vec<u8> {
     let digits: String = uid.to_string().bytes().map(|byte| format!("{byte:02x}")).collect();
     format!("\0AUTH EXTERNAL {digits}\r\n").into_bytes()
 }
 
-/// What is sent then: the first call that every connection makes, and the question for units by patterns of their names.
+/// Returns the bytes that are sent next: the first call that every connection makes, and the request for units by patterns of their names.
 pub fn question(patterns: &[&str]) -> Vec<u8> {
     let mut bytes = b"BEGIN\r\n".to_vec();
     let bus = ["/org/freedesktop/DBus", "org.freedesktop.DBus", "Hello", "org.freedesktop.DBus"];
@@ -95,7 +95,7 @@ fn call(
     out.0
 }
 
-/// What was received so far says.
+/// The meaning of the bytes that were received so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// More bytes are needed.

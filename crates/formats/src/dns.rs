@@ -2,7 +2,7 @@
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// What is asked for.
+/// The type of address that is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// A.
@@ -11,7 +11,7 @@ pub enum Family {
     V6,
 }
 
-/// What a name server said.
+/// The reply of a name server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
     /// Addresses, perhaps none.

@@ -3,7 +3,7 @@
 //! `*`, `?` and `[…]` match bytes, never a slash, and never a dot at the beginning of a name. Braces are no pattern here;
 //! [`alternatives`] expands them.
 
-/// Whether a pattern matches a whole path.
+/// Returns whether a pattern matches a whole path.
 pub fn matches(pattern: &[u8], path: &[u8]) -> bool {
     let (mut patterns, mut names) = (pattern.split(|byte| *byte == b'/'), path.split(|byte| *byte == b'/'));
     loop {
@@ -15,7 +15,7 @@ pub fn matches(pattern: &[u8], path: &[u8]) -> bool {
     }
 }
 
-/// Whether a pattern matches one name of a path.
+/// Returns whether a pattern matches one name of a path.
 pub fn matches_name(pattern: &[u8], name: &[u8]) -> bool {
     // A dot at the beginning is matched by a dot alone.
     let is_hidden = name.first() == Some(&b'.');
@@ -142,7 +142,7 @@ fn is_in_class(class: &[u8], byte: u8) -> bool {
     }
 }
 
-/// Whether there is anything in a name that [`matches_name`] takes for more than itself.
+/// Returns whether there is anything in a name that [`matches_name`] takes for more than itself.
 pub fn is_pattern(name: &[u8]) -> bool {
     name.iter().any(|byte| b"*?[".contains(byte))
 }
@@ -157,8 +157,8 @@ pub fn unquoted(name: &[u8]) -> Vec<u8> {
     out
 }
 
-/// What braces stand for: `a{b,c}d` for `abd` and `acd`. One that is not closed stands for itself; more than `most` alternatives are
-/// not expanded.
+/// Returns the texts that braces stand for: `a{b,c}d` for `abd` and `acd`. A brace that is not closed stands for itself; more than `most`
+/// alternatives are not expanded.
 pub fn alternatives(pattern: &[u8], most: usize) -> Vec<Vec<u8>> {
     let mut done = Vec::new();
     let mut todo = vec![pattern.to_vec()];

@@ -17,7 +17,7 @@ pub struct Header {
     /// The signal that is sent if the bar is shown again; by default SIGCONT.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cont_signal: Option<i32>,
-    /// Whether clicks are sent on standard input.
+    /// Clicks are sent on standard input.
     pub click_events: bool,
 }
 
@@ -29,9 +29,9 @@ pub struct Block<'a> {
     /// Which of its kind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instance: Option<&'a str>,
-    /// What is shown.
+    /// The text that is shown.
     pub full_text: &'a str,
-    /// What is shown where the room does not suffice.
+    /// The text that is shown where the room does not suffice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub short_text: Option<&'a str>,
     /// `#rrggbb` or `#rrggbbaa`.
@@ -59,7 +59,7 @@ pub struct Block<'a> {
 pub struct Hex(pub [u8; 4]);
 
 impl Hex {
-    /// The same for readers that know no transparency.
+    /// Returns the colour for readers that know no transparency.
     #[must_use]
     pub fn opaque(self) -> Self {
         let [red, green, blue, _] = self.0;

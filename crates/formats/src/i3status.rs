@@ -10,7 +10,7 @@ use tokens::{Token, Tokens};
 /// A configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Configuration {
-    /// What stands in `order`, in its order: `disk /home`.
+    /// The entries of `order`, in its order: `disk /home`.
     pub order: Vec<String>,
     /// All sections.
     pub sections: Vec<Section>,

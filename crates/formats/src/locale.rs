@@ -14,13 +14,13 @@ pub struct TimeWords {
     pub months: [String; 12],
     /// Before noon and after, `%p`; empty in languages that do not divide the day.
     pub halves: [String; 2],
-    /// What `%c` stands for.
+    /// The format that `%c` stands for.
     pub date_and_time: String,
-    /// What `%x` stands for.
+    /// The format that `%x` stands for.
     pub date: String,
-    /// What `%X` stands for.
+    /// The format that `%X` stands for.
     pub time: String,
-    /// What `%r` stands for.
+    /// The format that `%r` stands for.
     pub time_of_halves: String,
 }
 
@@ -30,7 +30,7 @@ const ARCHIVE_MAGIC: u32 = 0xde02_0109;
 /// Names in an archive; a full one has some 500.
 const MOST_NAMES: usize = 1 << 16;
 const LONGEST_NAME: usize = 64;
-/// Of an LC_TIME.
+/// The largest size of an LC_TIME.
 const MOST_BYTES: usize = 1 << 20;
 
 impl TimeWords {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 /// One figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Perfdata<'a> {
-    /// What it is.
+    /// The name of the figure.
     pub label: &'a str,
     /// How much.
     pub value: f64,
@@ -15,7 +15,7 @@ pub struct Perfdata<'a> {
     pub warn: Option<f64>,
     /// Above which it is critical.
     pub crit: Option<f64>,
-    /// What it cannot be below.
+    /// The least value that is possible.
     pub min: Option<f64>,
 }
 

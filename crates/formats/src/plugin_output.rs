@@ -1,4 +1,4 @@
-//! What a Nagios plugin says: <https://nagios-plugins.org/doc/guidelines.html>, sections 2.1 to 2.6, and
+//! The output of a Nagios plugin: <https://nagios-plugins.org/doc/guidelines.html>, sections 2.1 to 2.6, and
 //! <https://assets.nagios.com/downloads/nagioscore/docs/nagioscore/4/en/pluginapi.html>.
 
 mod range;
@@ -7,7 +7,7 @@ pub use range::PluginRange;
 
 use self::range::{number, number_in};
 
-/// What a plugin said.
+/// The output of a plugin.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PluginOutput {
     /// The first line, without what stands behind a `|`.
@@ -16,28 +16,28 @@ pub struct PluginOutput {
     pub long_text: String,
     /// Its performance data, as it was written.
     pub data: String,
-    /// The same, as it was read.
+    /// Its performance data, as it was read.
     pub figures: Vec<PluginFigure>,
-    /// What of them cannot be read, and why.
+    /// The parts of its performance data that cannot be read, and why.
     pub faults: Vec<String>,
 }
 
 /// A figure of a plugin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PluginFigure {
-    /// What it is.
+    /// The name of the figure.
     pub label: String,
     /// How much; `None` if the plugin does not know.
     pub value: Option<f64>,
     /// As it was written: `s`, `%`, `B`, `c`, none or any other.
     pub unit: String,
-    /// What it warns of.
+    /// The range that decides whether it warns.
     pub warn: Option<PluginRange>,
-    /// What is critical.
+    /// The range that decides whether it is critical.
     pub crit: Option<PluginRange>,
-    /// What it cannot be below.
+    /// The least value that is possible.
     pub min: Option<f64>,
-    /// What it cannot be above.
+    /// The largest value that is possible.
     pub max: Option<f64>,
 }
 
@@ -301,7 +301,7 @@ mod tests {
         }
     }
 
-    /// What plugins in use write, and what of it is read: value, warning, critical, how many bounds are left out.
+    /// Texts that plugins in use write, and how they are read: value, warning, critical, how many bounds are left out.
     #[test]
     fn a_bound_that_cannot_be_read_takes_nothing_else_with_it() {
         for (text, value, warn, crit, left_out) in [

@@ -9,14 +9,14 @@ use regex::{Captures, Regex, RegexBuilder};
 #[derive(Clone, Debug)]
 pub struct WholeRegex(Regex);
 
-/// What an expression may take when compiled, in bytes.
+/// The largest size of a compiled expression, in bytes.
 const MOST_COMPILED_BYTES: usize = 1 << 20;
 
 impl WholeRegex {
     /// Compiles an expression.
     ///
     /// # Errors
-    /// What is wrong with it, in a line.
+    /// Returns a line that describes the error if the expression is not valid.
     pub fn new(pattern: &str) -> Result<Self, String> {
         let pattern = translate(pattern);
         let compile = |pattern: &str| RegexBuilder::new(pattern).size_limit(MOST_COMPILED_BYTES).build();
@@ -27,12 +27,12 @@ impl WholeRegex {
             .map_err(|error| message(&error))
     }
 
-    /// Whether a text matches.
+    /// Returns whether a text matches.
     pub fn is_match(&self, text: &str) -> bool {
         self.0.is_match(text)
     }
 
-    /// What a text's groups are; `None` if it does not match.
+    /// Returns the groups of a text; `None` if it does not match.
     pub fn captures<'t>(&self, text: &'t str) -> Option<Captures<'t>> {
         self.0.captures(text)
     }
@@ -87,7 +87,7 @@ fn message(error: &regex::Error) -> String {
     }
 }
 
-/// The same expression in the syntax of the regex crate.
+/// Returns an expression in the syntax of the regex crate.
 pub(crate) fn translate(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len());
     let mut letters = pattern.chars().peekable();

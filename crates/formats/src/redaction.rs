@@ -1,4 +1,4 @@
-//! What is not to be seen in command lines: passwords, tokens.
+//! Hides secrets in command lines: passwords, tokens.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use regex::{Captures, Regex, RegexBuilder};
 
 use crate::re2::translate;
 
-/// What stands in the place of what is hidden.
+/// The text that replaces a secret.
 const HIDDEN: &str = "***";
 /// The most of a command line that is kept, in bytes.
 const LONGEST: usize = 4096;
@@ -23,8 +23,8 @@ impl PartialEq for Redaction {
     }
 }
 
-/// What looks like a secret: behind an option, a variable or a member of JSON that is named so; in the user part of a URL; behind
-/// "Bearer"; the password of `-u user:password`. Between quotation marks it may have blanks.
+/// Expressions for texts that look like a secret: behind an option, a variable or a member of JSON that is named so; in the user part of a
+/// URL; behind "Bearer"; the password of `-u user:password`. Between quotation marks it may have blanks.
 pub const USUAL: [&str; 4] = [
     r#"(?i)(?:\bpass|passw(?:or)?d|pwd|passphrase|secret|token|\bauth|(?:api|access|private|secret)[-_]?key|credentials?)["']?[=:\s]+("[^"]*"?|'[^']*'?|\S+)"#,
     r"://[^/\s:@]*:([^/\s@]+)@",

@@ -11,7 +11,7 @@ use crate::series_name::{SeriesName, is_metric};
 
 pub use rule::{ACTIONS, Rule, RuleError, RuleOptions};
 
-/// What became of a series.
+/// The result of relabelling a series.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Relabelled {
     /// It has these labels.
@@ -39,7 +39,7 @@ impl Relabelling {
         &self.rules
     }
 
-    /// Whether nothing is changed.
+    /// Returns whether nothing is changed.
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }

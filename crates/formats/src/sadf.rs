@@ -90,7 +90,7 @@ struct Counter {
 struct Collector {
     samples: SampleSet,
     counters: HashMap<String, Counter>,
-    /// Of the entry that is read.
+    /// The time of the entry that is read.
     realtime_ns: i64,
     interval_ns: i64,
     refused: Option<SampleRefused>,

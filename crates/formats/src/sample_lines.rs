@@ -27,7 +27,7 @@ pub struct SampleLines {
     samples: SampleSet,
     form: Option<Form>,
     line: usize,
-    /// Whether a metric is a counter, by its name.
+    /// True for metrics that are counters, by the metric's name.
     kinds: HashMap<String, bool>,
 }
 
@@ -61,7 +61,7 @@ impl SampleLines {
     /// Takes the next line, without its end.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Returns an error if the line cannot be read.
     pub fn take(&mut self, text: &str) -> Result<(), SampleError> {
         self.line += 1;
         let form = *self.form.get_or_insert_with(|| match text {
@@ -79,7 +79,7 @@ impl SampleLines {
         taken.map_err(|message| SampleError { line: self.line, column: 0, message })
     }
 
-    /// What was read.
+    /// Returns the samples that were read.
     pub fn finish(self) -> SampleSet {
         self.samples
     }

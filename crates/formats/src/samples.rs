@@ -19,14 +19,14 @@ pub struct SeriesSamples {
     pub samples: Vec<(i64, f64)>,
 }
 
-/// What could not be read, and where.
+/// An error in a text of samples, and where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SampleError {
     /// From 1.
     pub line: usize,
     /// In letters, from 1; 0: the line as a whole.
     pub column: usize,
-    /// What is wrong.
+    /// The description of the error.
     pub message: String,
 }
 

@@ -17,7 +17,7 @@ pub struct SeriesName(BTreeMap<String, String>);
 pub struct SeriesNameError {
     /// Bytes before it.
     pub place: usize,
-    /// What is expected there.
+    /// The text that is expected there.
     pub wanted: &'static str,
 }
 
@@ -150,14 +150,14 @@ pub fn metric_of(series: &str) -> &str {
     series.split_once('{').map_or(series, |(metric, _)| metric)
 }
 
-/// Whether a text can be the name of a label.
+/// Returns whether a text can be the name of a label.
 pub fn is_label(text: &str) -> bool {
     !text.is_empty()
         && !text.starts_with(|first: char| first.is_ascii_digit())
         && text.chars().all(is_label_letter)
 }
 
-/// Whether a text can be the name of a metric.
+/// Returns whether a text can be the name of a metric.
 pub fn is_metric(text: &str) -> bool {
     !text.is_empty()
         && !text.starts_with(|first: char| first.is_ascii_digit())

@@ -26,7 +26,7 @@ pub struct Line {
     /// Mode, user, group, age, the modifier `~` and argument, as written. A second owning line for the path counts only if these are
     /// equal.
     identity: Vec<String>,
-    /// Whether the line only protects its path and cleans nothing, because its user or group is unknown on this machine.
+    /// The line only protects its path and cleans nothing, because its user or group is unknown on this machine.
     pub is_only_protecting: bool,
     /// Its type and modifiers, if one of them is of a newer systemd than this knows: the path is protected with all below it, which is
     /// the most that the line could mean for what is there.
@@ -42,7 +42,7 @@ pub struct Malformed {
     pub line: usize,
     /// From 1, in bytes.
     pub column: usize,
-    /// What is wrong.
+    /// The description of the error.
     pub what: String,
 }
 
@@ -56,11 +56,11 @@ impl fmt::Display for Malformed {
 pub struct Machine<'a> {
     /// Returns the value of a specifier such as `%b`, or `None` if it is unknown.
     pub specifier: &'a dyn Fn(char) -> Option<String>,
-    /// Whether a path exists. A dangling symlink exists.
+    /// Returns whether a path exists. A dangling symlink exists.
     pub exists: &'a dyn Fn(&str) -> bool,
-    /// Whether a user is known.
+    /// Returns whether a user is known.
     pub has_user: &'a dyn Fn(&str) -> bool,
-    /// Whether a group is known.
+    /// Returns whether a group is known.
     pub has_group: &'a dyn Fn(&str) -> bool,
 }
 
@@ -74,7 +74,7 @@ const OWNING: &[u8] = b"fFdDvqQpLcbCwexXrR";
 const WITH_ARGUMENT: &[u8] = b"cbwtTaAhH";
 
 impl Line {
-    /// Whether its path stands for several.
+    /// Returns whether its path is a pattern, which stands for several paths.
     pub fn is_pattern(&self) -> bool {
         PATTERNS.contains(&self.kind)
     }
@@ -226,7 +226,8 @@ fn absolute(path: &str, machine: &Machine<'_>) -> Result<String, String> {
     })
 }
 
-/// Whether the text is an octal mode. It may begin with `~` (mask it with the existing mode) and `:` (only for newly created entries).
+/// Returns whether the text is an octal mode. It may begin with `~` (mask it with the existing mode) and `:` (only for newly created
+/// entries).
 fn is_mode(text: &str) -> bool {
     let digits = text.trim_start_matches(['~', ':']);
     let is_octal = !digits.is_empty() && digits.bytes().all(|byte| matches!(byte, b'0'..=b'7'));

@@ -1,19 +1,19 @@
-//! What a custom module of waybar prints, an object a line: waybar-custom(5).
+//! The output of a custom module of waybar, an object a line: waybar-custom(5).
 
 use serde::Serialize;
 
 /// One line.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Line<'a> {
-    /// What is shown: Pango's markup.
+    /// The text that is shown: Pango's markup.
     pub text: &'a str,
-    /// What is shown where the pointer rests.
+    /// The text that is shown where the pointer rests.
     pub tooltip: &'a str,
     /// The names by which its style is found.
     pub class: &'a str,
-    /// What `format-alt` and icons by name go by.
+    /// The text that `format-alt` and icons by name go by.
     pub alt: &'a str,
-    /// What icons by level go by, 0 to 100.
+    /// The number that icons by level go by, 0 to 100.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub percentage: Option<u32>,
 }

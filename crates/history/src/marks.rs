@@ -12,7 +12,7 @@ const FILE: &str = "marks.sqlite";
 const MOST_MARKS: usize = 10_000;
 const LONGEST_TEXT: usize = 200;
 const TIMES_MS: Range<i64> = 0..253_402_300_800_000;
-/// Marks of the same millisecond are told apart by the rest of their keys.
+/// Marks of the same millisecond are distinguished by the rest of their keys.
 const KEYS_A_MS: i64 = 1000;
 
 /// A mark.
@@ -20,7 +20,7 @@ const KEYS_A_MS: i64 = 1000;
 pub struct Mark {
     /// In milliseconds since 1970.
     pub at_ms: i64,
-    /// What it says.
+    /// The text of the mark.
     pub text: String,
 }
 
@@ -50,7 +50,7 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// Whether there is a file for them.
+    /// Returns whether there is a file for them.
     pub fn is_in(directory: &Path) -> bool {
         directory.join(FILE).exists()
     }
@@ -79,13 +79,13 @@ impl Marks {
         Records::open_or_begin_again(&directory.join(FILE)).map(|(records, _)| Self { records })
     }
 
-    /// Makes a place for them, so that it belongs to the agent's user whoever sets the first one. A damaged one is renamed, and what is
-    /// to be said about that returned.
+    /// Makes a place for them, so that it belongs to the agent's user, whichever user sets the first one. A damaged one is renamed, and
+    /// what is to be said about that returned.
     pub fn prepare(directory: &Path) -> Result<Option<String>, StoreError> {
         Records::open_or_begin_again(&directory.join(FILE)).map(|(_, finding)| finding)
     }
 
-    /// Those between two times in milliseconds since 1970, both included, the first one first.
+    /// Returns the marks between two times in milliseconds since 1970, both included, the first one first.
     ///
     /// # Errors
     /// If they cannot be read.

@@ -18,7 +18,8 @@ const MOST_WAITING: usize = 1000;
 
 /// The subject of notifications: an alert, a change of a check.
 pub trait Subject: Clone + PartialEq + Serialize + DeserializeOwned {
-    /// The key by which it is told from others: notifications of one subject are sent to a receiver in the order in which they were made.
+    /// The key by which it is distinguished from others: notifications of one subject are sent to a receiver in the order in which they
+    /// were made.
     fn key(&self) -> String;
 
     /// Its name in the log: `the alert "disk full"`.
@@ -30,7 +31,7 @@ pub trait Subject: Clone + PartialEq + Serialize + DeserializeOwned {
     /// The document for a program.
     fn document(delivery: &Delivery<Self>) -> serde_json::Value;
 
-    /// The same for a command: the values of the fields in its words, and its environment.
+    /// The variables for a command: the values of the fields in its words, and its environment.
     fn variables(delivery: &Delivery<Self>) -> Variables;
 }
 
@@ -43,7 +44,7 @@ pub struct Letter {
     pub text: String,
 }
 
-/// What a command gets.
+/// The fields and the environment of a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Variables {
     /// The fields in its words, with braces, and their values.
@@ -164,7 +165,7 @@ impl DeliveryRecords {
         json_records::read(records, self.0.clone())
     }
 
-    /// What is to be written for new ones, together with what they are about.
+    /// Returns what is to be written for new ones, together with what they are about.
     pub fn with<T: Subject>(
         &self,
         records: &Records,

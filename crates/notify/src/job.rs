@@ -21,7 +21,7 @@ use super::receiver::MailOptions;
 /// One notification for one receiver.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Job {
-    /// The same if it is sent twice, so that a receiver can tell.
+    /// The id, which is the same if it is sent twice, so that a receiver can recognize it.
     pub(super) id: String,
     // Jobs of the version before have its old name.
     #[serde(alias = "errand")]

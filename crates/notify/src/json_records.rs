@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use store::{Records, StoreError};
 
-/// What is written to a ledger together: records, and the keys of those that are deleted.
+/// The changes that are written to a ledger together: records, and the keys of those that are deleted.
 #[derive(Debug, Default)]
 pub struct RecordChange {
     /// To be written.

@@ -18,7 +18,7 @@ use super::receiver::Receiver;
 
 /// Processes at a time.
 const MOST_JOBS: usize = 8;
-/// What failed is tried again after a second, then after twice as long each time, up to this.
+/// The longest pause before a failed notification is tried again: the first is a second, each other one twice as long as the one before.
 const LONGEST_PAUSE_MS: i64 = 300_000;
 /// A notification that could not be sent within a day is given up.
 const LONGEST_TRIED_MS: i64 = 86_400_000;

@@ -13,7 +13,7 @@ pub(super) enum Progress {
     Delivered,
     /// The receiver does not know, for this reason.
     Failed(String),
-    /// Whether it does is not known, for this reason.
+    /// It is not known whether the receiver knows, for this reason.
     Unknown(String),
 }
 

@@ -1,10 +1,10 @@
-//! Who is told.
+//! The receivers of notifications.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Who is told.
+/// A receiver of notifications.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receiver {
     /// By which rules name it.
@@ -13,11 +13,11 @@ pub struct Receiver {
     pub way: Way,
     /// The longest that one message may take.
     pub timeout: Duration,
-    /// Whether it is also told that an alert is over.
+    /// It is also notified that an alert is over.
     pub tells_ends: bool,
 }
 
-/// How a receiver is told.
+/// The way in which a receiver is notified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Way {
     /// By a command: words with `{name}`, `{state}`, `{text}` and `{value}` in them, and environment variables.
@@ -26,14 +26,14 @@ pub enum Way {
     Webhook {
         /// Where to.
         url: String,
-        /// Of what form.
+        /// The form of the body.
         form: WebhookForm,
     },
     /// By mail.
     Mail(MailOptions),
 }
 
-/// What a webhook is sent.
+/// The body that a webhook is sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WebhookForm {
     /// All that is known: of alerts as Alertmanager sends it, of checks by fields of their own.
@@ -69,7 +69,7 @@ pub struct MailOptions {
     pub login: Option<(String, String)>,
     /// The sender.
     pub from: String,
-    /// Who gets it.
+    /// The recipients.
     pub to: Vec<String>,
 }
 

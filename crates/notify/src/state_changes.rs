@@ -17,7 +17,7 @@ pub struct StateChange {
     pub subject: String,
     /// The new state.
     pub state: String,
-    /// What is known of it.
+    /// The text that is known of it.
     pub text: String,
     /// When that was, in milliseconds since 1970.
     pub at_ms: i64,

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::named;
 use crate::roots::Roots;
 
-/// Of the kernel, random from boot to boot: proc_sys_kernel(5), random(4).
+/// The kernel's boot id, random from boot to boot: proc_sys_kernel(5), random(4).
 const BOOT_ID: &str = "proc/sys/kernel/random/boot_id";
 /// An id has 36 characters.
 const BOOT_ID_BYTES: u64 = 64;

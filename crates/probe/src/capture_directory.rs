@@ -30,7 +30,7 @@ pub(crate) struct Capture {
 }
 
 impl Capture {
-    /// Makes the directory, which only this user can enter: what root reads is not for everybody.
+    /// Makes the directory, which only this user can enter: what root reads is not for other users.
     pub(crate) fn create(directory: &Path) -> Result<Self, CaptureError> {
         let directory = directory.to_owned();
         match DirBuilder::new().mode(0o700).create(&directory) {

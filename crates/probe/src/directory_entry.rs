@@ -1,4 +1,4 @@
-//! What every system says of a directory's entries, and does with them.
+//! Properties of directory entries, and operations on them, that every system has.
 
 use std::ffi::CStr;
 use std::io;
@@ -15,7 +15,7 @@ use crate::directory::Directory;
 /// Memory for a listing that is expected to be short.
 const LISTING_BYTES: usize = 1024;
 
-/// What an entry is.
+/// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
     /// A regular file.
@@ -51,7 +51,7 @@ impl EntryKind {
     }
 }
 
-/// What is asked of an entry, beside its kind, its sizes and its permissions.
+/// The properties that are asked of an entry, beside its kind, its sizes and its permissions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatusWanted {
     /// These times.
@@ -71,14 +71,14 @@ impl StatusWanted {
     };
 }
 
-/// What is known of an entry.
+/// The known properties of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EntryStatus {
-    /// What it is.
+    /// The kind of entry.
     pub kind: EntryKind,
     /// The bits of chmod(2).
     pub permissions: u16,
-    /// Whether it is marked to be left alone.
+    /// The sticky bit is set, which marks it to be left alone.
     pub is_sticky: bool,
     /// Its user, where asked for.
     pub uid: Option<u32>,
@@ -88,21 +88,21 @@ pub struct EntryStatus {
     pub inode: u64,
     /// Its length.
     pub bytes: Bytes,
-    /// What it takes on the disk.
+    /// The space that it takes on the disk.
     pub allocated: Bytes,
     /// Its times, those that were asked for.
     pub times: FileTimes,
 }
 
 impl EntryStatus {
-    /// Whether it belongs to this user and no other user may enter it; its owner must have been asked for. The set-group-ID bit
-    /// does not count: directories inherit it.
+    /// Returns true if it belongs to this user and no other user may enter it; its owner must have been asked for. The
+    /// set-group-ID bit does not count: directories inherit it.
     pub fn is_own_and_private(&self) -> bool {
         self.permissions & 0o777 == 0o700 && self.uid == Some(geteuid().as_raw())
     }
 }
 
-/// What is done with a directory that another filesystem, or another part of this one, is mounted on.
+/// The treatment of a directory that another filesystem, or another part of this one, is mounted on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mounts {
     /// It is left alone.
@@ -111,12 +111,12 @@ pub enum Mounts {
     Crossed,
 }
 
-/// What every system does alike.
+/// Operations that are the same on every system.
 impl Directory {
     /// Makes a directory that only its owner may enter, and opens and locks it. The lock shows other runs that its maker is alive.
     ///
     /// # Errors
-    /// What mkdirat(2), openat(2) and getdents64(2) say. `AlreadyExists` if the name is taken, or if the new directory was
+    /// The errors of mkdirat(2), openat(2) and getdents64(2). `AlreadyExists` if the name is taken, or if the new directory was
     /// exchanged for another before it was open: try another name.
     pub fn make_private(&self, name: &CStr) -> io::Result<Self> {
         mkdirat(&self.descriptor, name, Mode::RWXU)?;
@@ -133,10 +133,10 @@ impl Directory {
         Ok(made)
     }
 
-    /// Whether nothing is in it.
+    /// Returns true if nothing is in it.
     ///
     /// # Errors
-    /// What getdents64(2) says.
+    /// The errors of getdents64(2).
     pub fn is_empty(&self) -> io::Result<bool> {
         let mut is_empty = true;
         self.list(Vec::with_capacity(LISTING_BYTES).spare_capacity_mut(), |_, _| is_empty = false)?;
@@ -151,7 +151,7 @@ impl Directory {
     /// Removes an entry that is no directory.
     ///
     /// # Errors
-    /// What unlinkat(2) says.
+    /// The errors of unlinkat(2).
     pub fn unlink(&self, name: &CStr) -> io::Result<()> {
         Ok(unlinkat(&self.descriptor, name, AtFlags::empty())?)
     }
@@ -159,17 +159,17 @@ impl Directory {
     /// Removes a directory that is empty.
     ///
     /// # Errors
-    /// What unlinkat(2) says: `DirectoryNotEmpty` where it is not.
+    /// The errors of unlinkat(2): `DirectoryNotEmpty` if it is not empty.
     pub fn remove_directory(&self, name: &CStr) -> io::Result<()> {
         Ok(unlinkat(&self.descriptor, name, AtFlags::REMOVEDIR)?)
     }
 
-    /// Whether a process holds a lock on it (flock(2)), which marks it as in use.
+    /// Returns true if a process holds a lock on it (flock(2)), which marks it as in use.
     pub fn is_locked(&self) -> bool {
         is_locked(&self.descriptor)
     }
 
-    /// The same of a file in it. What cannot be opened cannot be asked.
+    /// Returns true if a process holds a lock on a file in it; false if the file cannot be opened.
     pub fn is_file_locked(&self, name: &CStr) -> bool {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC;
         openat(&self.descriptor, name, flags, Mode::empty()).is_ok_and(is_locked)

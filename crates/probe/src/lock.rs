@@ -17,7 +17,7 @@ use rustix::io::Errno;
 pub struct LockFile {
     file: OwnedFd,
     path: PathBuf,
-    /// Whether it is open for reading alone.
+    /// It is open for reading alone.
     is_read_only: bool,
     is_shared: bool,
 }

@@ -16,7 +16,7 @@ pub const CONFIGURATION_BYTES: u64 = 1 << 20;
 /// Opens a regular file for reading.
 ///
 /// # Errors
-/// What open(2) says; `InvalidInput` if it is not a regular file.
+/// The errors of open(2); `InvalidInput` if it is not a regular file.
 pub fn open(path: &Path) -> io::Result<OwnedFd> {
     let refuse = || io::Error::new(io::ErrorKind::InvalidInput, "is not a regular file");
     let is_file = |mode| FileType::from_raw_mode(mode).is_file();
@@ -57,7 +57,7 @@ fn read_all(file: &OwnedFd, at_most: u64) -> io::Result<Vec<u8>> {
     }
 }
 
-/// The same as a text.
+/// Reads a file in the same way, as text.
 ///
 /// # Errors
 /// As for [`read`]; `InvalidData` if it is not UTF-8.

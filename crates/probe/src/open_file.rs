@@ -5,6 +5,6 @@
 pub struct OpenFile {
     /// The descriptor's number.
     pub descriptor: u32,
-    /// What it leads to, as /proc/PID/fd says.
+    /// The target that it leads to, as /proc/PID/fd says.
     pub target: String,
 }

@@ -84,7 +84,7 @@ impl Kind {
 }
 
 impl AsFd for Outlet {
-    /// What becomes writable when the reader has read.
+    /// Returns the descriptor that becomes writable when the reader has read.
     fn as_fd(&self) -> BorrowedFd<'_> {
         match &self.kind {
             Kind::Reopened(descriptor) | Kind::Socket(descriptor) => descriptor.as_fd(),

@@ -31,7 +31,7 @@ pub fn read_start(path: &Path, at_most: usize) -> Result<Vec<u8>, Absence> {
     Ok(bytes)
 }
 
-/// Whether something is at a path.
+/// Returns true if something is at a path.
 ///
 /// # Errors
 /// If that cannot be determined.
@@ -60,7 +60,7 @@ pub fn living_process(pid_file: &Path) -> Result<Option<u32>, Absence> {
     Ok(is_living(pid).then_some(pid))
 }
 
-/// Whether a process of this number exists, of any user.
+/// Returns true if a process of this number exists, of any user.
 pub fn is_living(pid: u32) -> bool {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
     pid.is_some_and(|pid| matches!(test_kill_process(pid), Ok(()) | Err(Errno::PERM)))

@@ -1,4 +1,4 @@
-//! What a view wants to know of a machine.
+//! The request of a view for parts of a machine.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use facts::source::Wanted;
 
 use crate::background_job::Notifier;
 
-/// What the views of one run ask for.
+/// The requests of the views of one run.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
     /// Which parts of a sample to fill.

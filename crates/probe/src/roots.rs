@@ -47,12 +47,12 @@ pub struct RootError {
 }
 
 impl RootError {
-    /// What opening said.
+    /// Returns the error with which opening failed.
     pub fn cause(&self) -> &io::Error {
         &self.error
     }
 
-    /// Whether the root is that of a captured machine.
+    /// Returns true if the root is that of a captured machine.
     pub fn is_captured(&self) -> bool {
         self.is_captured
     }
@@ -82,7 +82,7 @@ impl Roots {
         self.root.as_deref()
     }
 
-    /// Whether the machine stands still.
+    /// Returns true if the machine is a captured one, which stands still.
     pub fn is_captured(&self) -> bool {
         self.root.is_some()
     }
@@ -200,7 +200,7 @@ impl MachineDirectory {
         Ok(Self { directory, captured })
     }
 
-    /// Whether something is at a path in it.
+    /// Checks that something is at a path in it.
     pub(crate) fn look_at(&self, path: &str) -> Result<(), Errno> {
         match &self.captured {
             None => statat(&self.directory, path, AtFlags::empty()).map(drop),
@@ -241,7 +241,7 @@ impl Captured {
         }
     }
 
-    /// The same where the kernel has no openat2(2), before 5.6: part by part, and symlinks are read here.
+    /// Opens a path where the kernel has no openat2(2), before 5.6: part by part, and symlinks are read here.
     fn open_by_parts(&self, whole: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
         const MOST_LINKS: u32 = 40;
         let mut links = 0;

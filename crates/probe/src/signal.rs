@@ -60,7 +60,7 @@ impl Signal {
         }
     }
 
-    /// Whether the parent process has set it to be ignored.
+    /// Returns true if the parent process has set it to be ignored.
     pub fn is_ignored(self) -> bool {
         is_ignored(self.number())
     }
@@ -122,7 +122,7 @@ pub fn keep_children() {
     default_action(libc::SIGCHLD);
 }
 
-/// What a person may send to a task.
+/// A signal that a user may send to a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TaskSignal {
     /// SIGTERM.
@@ -170,7 +170,7 @@ pub fn name_of(signal: i32) -> Option<&'static str> {
 }
 
 impl TaskSignal {
-    /// Those that end a process or ask it to: name, number, signal. The numbers are the same everywhere but of the user's own.
+    /// The signals that end a process or ask it to: name, number, signal. The numbers are the same everywhere except the user's own.
     pub const NAMED: [(&str, i32, Self); 7] = [
         ("TERM", libc::SIGTERM, Self::Terminate),
         ("KILL", libc::SIGKILL, Self::Kill),

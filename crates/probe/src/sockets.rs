@@ -41,7 +41,7 @@ pub fn discard(stream: impl AsFd, memory: &mut [u8], is_tcp: bool) -> io::Result
     Ok(length.min(limit))
 }
 
-/// Who is at the other end of a Unix socket.
+/// The process at the other end of a Unix socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer {
     /// The effective user id that it connected with, in this process's user namespace; a user that is not mapped into it has the overflow
@@ -71,7 +71,7 @@ pub fn peer(socket: impl AsFd) -> io::Result<Peer> {
 /// SO_RCVLOWAT: a stream is not reported as readable before so many bytes wait, or its end. A reader of much data is woken less often.
 ///
 /// # Errors
-/// What setsockopt(2) says.
+/// The errors of setsockopt(2).
 pub fn set_receive_low_water(stream: impl AsFd, bytes: u32) -> io::Result<()> {
     let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);
     set_socket_option(stream.as_fd(), libc::SOL_SOCKET, libc::SO_RCVLOWAT, bytes)
@@ -94,7 +94,7 @@ pub fn set_udp_segment(socket: impl AsFd, bytes: u16) -> io::Result<()> {
 /// SO_REUSEPORT, by which several threads share a port: Linux spreads what comes over all of them, FreeBSD by SO_REUSEPORT_LB.
 ///
 /// # Errors
-/// What setsockopt(2) says.
+/// The errors of setsockopt(2).
 pub fn share_port(socket: impl AsFd) -> io::Result<()> {
     #[cfg(target_os = "freebsd")]
     let name = libc::SO_REUSEPORT_LB;

@@ -24,7 +24,7 @@ pub use reaped::{Ending, Reaped, Usage, next_ended, own_usage, reap, reap_any, r
 pub struct Command<'a> {
     /// The program, looked for in `PATH` unless a slash is in it, and its arguments.
     pub words: Vec<OsString>,
-    /// What it inherits of whit's environment, kept ready by whoever starts many; `None`: as it is now.
+    /// The part of whit's environment that it inherits, prepared by a caller that starts many; `None`: as it is now.
     pub inherited: Option<&'a Inherited>,
     /// Added to the environment.
     pub environment: Vec<(OsString, OsString)>,
@@ -34,9 +34,9 @@ pub struct Command<'a> {
     pub streams: [Option<BorrowedFd<'a>>; 3],
     /// Where it stands among processes.
     pub group: Group,
-    /// Who it runs as, which whit must be root for (Linux only); none: whit's own user.
+    /// The user that it runs as, which whit must be root for (Linux only); none: whit's own user.
     pub user: Option<UserIds>,
-    /// What it may use at most.
+    /// The limits on what it may use.
     pub limits: Vec<(Limit, u64)>,
     /// A file descriptor that the command and its children inherit (Linux only). Other descriptors that whit opened are not inherited.
     pub kept: Option<BorrowedFd<'a>>,
@@ -66,7 +66,7 @@ impl Inherited {
     }
 }
 
-/// Whether a command can be given a descriptor beside its standard streams.
+/// True if a command can be given a descriptor beside its standard streams.
 pub const KEEPS_DESCRIPTORS: bool = cfg!(target_os = "linux");
 
 /// This program, also when its file was replaced by a newer one: as the first of a command's words.
@@ -77,7 +77,7 @@ pub fn own_program() -> OsString {
     std::env::current_exe().map_or_else(|_| "whit".into(), Into::into)
 }
 
-/// What setrlimit(2) can bound.
+/// A resource that setrlimit(2) can bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// Bytes of address space.

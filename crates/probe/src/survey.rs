@@ -1,4 +1,4 @@
-//! What a machine is and permits: read once, for `whit doctor` and for what depends on the kernel's release.
+//! Properties and permissions of a machine: read once, for `whit doctor` and for what depends on the kernel's release.
 
 use facts::linux::pid_status::PidStatus;
 use facts::linux::version::KernelVersion;
@@ -57,7 +57,7 @@ impl Survey {
         of_system!(Reader, &mut self.0, survey => survey.text(path))
     }
 
-    /// Whether a file or directory exists and may be looked at.
+    /// Checks that a file or directory exists and may be looked at.
     ///
     /// # Errors
     /// Why not. FreeBSD has no such files.
@@ -70,7 +70,7 @@ impl Survey {
         of_system!(Reader, &mut self.0, survey => survey.kernel_version())
     }
 
-    /// What Linux keeps free; `None` if it cannot be read, or on another system.
+    /// Returns the memory that Linux keeps free; `None` if it cannot be read, or on another system.
     pub fn min_free(&mut self) -> Option<Bytes> {
         of_system!(Reader, &mut self.0, survey => survey.min_free())
     }

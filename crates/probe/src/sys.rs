@@ -142,7 +142,7 @@ pub(crate) struct SpawnRequest<'a> {
     pub(crate) streams: [Option<BorrowedFd<'a>>; 3],
     pub(crate) directory: Option<&'a CStr>,
     pub(crate) group: Group,
-    /// Who it runs as; none: whit's own user.
+    /// The user that it runs as; none: whit's own user.
     #[cfg_attr(target_os = "freebsd", allow(dead_code))]
     pub(crate) user: Option<&'a UserIds>,
     /// Resources by their numbers, and the limit of each, soft and hard.
@@ -164,7 +164,7 @@ pub struct UserIds {
     pub uid: u32,
     /// That of the main group.
     pub gid: u32,
-    /// Those of the other groups.
+    /// The numbers of the other groups.
     pub groups: Vec<u32>,
 }
 
@@ -185,7 +185,7 @@ pub enum Group {
 pub struct Datagram {
     /// Bytes.
     pub length: usize,
-    /// Who sent it, where the socket's family says so.
+    /// The sender, where the socket's family says so.
     pub sender: Option<std::net::SocketAddr>,
 }
 

@@ -1,4 +1,4 @@
-//! What reading tasks gives, whatever the source.
+//! The results of reading tasks, whatever the source.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use facts::unit::Nanos;
 /// A task's state, as /proc/PID/stat prints it: `R`, `S`, `D`, `T`, `Z` …
 pub type TaskState = u8;
 
-/// What a view wants to know of tasks.
+/// The request of a view for properties of tasks.
 #[derive(Clone, Copy, Debug)]
 pub struct TaskRequest<'a> {
     /// The sources that may be used, the best first.
@@ -28,7 +28,7 @@ pub trait BetterRows: Send {
     /// The row of a thread that started then, if it has one.
     fn row(&mut self, key: TaskKey) -> Option<TaskRow>;
 
-    /// Whether a process is among those that it has.
+    /// Returns true if a process is among those that it has.
     fn contains(&self, pid: u32) -> bool;
 }
 
@@ -41,7 +41,7 @@ pub struct Process {
     pub ended: Option<EndedThreads>,
 }
 
-/// What the ended threads of a process left.
+/// The figures that the ended threads of a process left.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EndedThreads {
     /// CPU time, if it is more than what the clocks may disagree by.
@@ -61,7 +61,7 @@ impl EndedThreads {
 /// Why a source cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// What kind of reason.
+    /// The kind of reason.
     pub reason: Absence,
     /// In the kernel's words, as far as it had any.
     pub detail: String,

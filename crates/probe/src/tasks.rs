@@ -47,7 +47,7 @@ impl TaskReader {
         of_system!(Reader, &mut self.0, tasks => tasks.set_better_rows(rows));
     }
 
-    /// Whether there are such rows.
+    /// Returns true if there are such rows.
     pub fn has_better_rows(&self) -> bool {
         of_system!(Reader, &self.0, tasks => tasks.has_better_rows())
     }
@@ -65,7 +65,7 @@ impl TaskReader {
         of_system!(Reader, &self.0, tasks => tasks.taskstats_version())
     }
 
-    /// What `kernel.task_delayacct` says; `None` if the kernel has no such switch (before 5.14: on unless booted with
+    /// Returns the value of `kernel.task_delayacct`; `None` if the kernel has no such switch (before 5.14: on unless booted with
     /// `nodelayacct`).
     pub fn accounting_on(&self) -> Option<bool> {
         of_system!(Reader, &self.0, tasks => tasks.accounting_on())
@@ -77,7 +77,7 @@ impl TaskReader {
         of_system!(Reader, &mut self.0, tasks => tasks.swapped(pid))
     }
 
-    /// Whether this user may enable delay accounting: whether `/proc/sys/kernel/task_delayacct` may be written.
+    /// Returns true if this user may enable delay accounting: if `/proc/sys/kernel/task_delayacct` may be written.
     pub fn may_enable_accounting(&self) -> bool {
         of_system!(Reader, &self.0, tasks => tasks.may_enable_accounting())
     }
@@ -154,7 +154,7 @@ impl TaskReader {
         of_system!(Reader, &mut self.0, tasks => tasks.read_ended(pid))
     }
 
-    /// The same of its delays alone, for less.
+    /// Reads its delays alone, for less.
     ///
     /// # Errors
     /// If it was reaped, or only netlink has them and is not permitted.

@@ -1,15 +1,15 @@
-//! What an event loop waits for beside a time and a signal, and what it learns.
+//! Descriptors that an event loop waits for beside a time and a signal, and the events on them.
 
 use rustix::fd::BorrowedFd;
 
 use crate::signal::Signal;
 
-/// What to wait for.
+/// A descriptor to wait for, and its events.
 #[derive(Clone, Copy, Debug)]
 pub enum Watch<'a> {
     /// Something to read, or its end.
     Readable(BorrowedFd<'a>),
-    /// The same, reported once: it must be armed again.
+    /// Something to read, or its end, reported once: it must be armed again.
     ReadableOnce(BorrowedFd<'a>),
     /// Something new to read and, if requested, new room to write: reported once each time (edge-triggered), so that the caller reads and
     /// writes until nothing is left.
@@ -26,7 +26,7 @@ pub enum Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    /// What is waited for.
+    /// Returns the descriptor that is waited for.
     pub(crate) fn descriptor(self) -> BorrowedFd<'a> {
         let (Self::Readable(descriptor)
         | Self::ReadableOnce(descriptor)
@@ -37,7 +37,7 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// What happened to a descriptor.
+/// The events of a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ready {
     /// As it was given to the waiter.

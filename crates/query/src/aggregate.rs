@@ -14,7 +14,7 @@ use crate::value::Column;
 /// The number of steps between two checks for interruption.
 const STEPS_UNCHECKED: usize = 16;
 
-/// What a group is at a step, as far as its series were seen.
+/// The part of a group's value at a step that comes from the series seen so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Partial {
     count: f64,
@@ -203,7 +203,7 @@ pub(crate) fn split_by_value(
     Ok(split)
 }
 
-/// Groups that are told apart by one more label.
+/// Returns groups that are distinguished by one more label.
 pub(crate) fn with_label(groups: &LabelChoice, label: &str) -> LabelChoice {
     match groups {
         LabelChoice::Only(labels) => {

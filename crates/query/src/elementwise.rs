@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 
 use crate::function::{Date, Elementwise};
 
-/// What a function makes of a value and its scalars; `None` leaves the value out.
+/// Applies a function to a value and its scalars; `None` leaves the value out.
 pub(crate) fn apply(function: Elementwise, value: f64, [first, second]: [f64; 2]) -> Option<f64> {
     Some(match function {
         Elementwise::Absolute => value.abs(),

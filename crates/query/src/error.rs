@@ -13,16 +13,16 @@ pub enum QueryError {
     TooLarge(String),
     /// It was given up before it was answered.
     Interrupted,
-    /// What it asks for could not be read.
+    /// The samples that it asks for could not be read.
     Unreadable(String),
 }
 
-/// What is wrong in an expression, and where.
+/// A fault in an expression, and where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// Bytes before it, as far as that is known.
     pub place: Option<usize>,
-    /// What is wrong.
+    /// The message that says what is wrong.
     pub message: String,
 }
 

@@ -403,7 +403,7 @@ enum Reading<'e> {
     Range(Option<Sums<'e>>),
 }
 
-/// Whether an expression's own order is that of its answer.
+/// Returns whether an expression's own order is that of its answer.
 pub(crate) fn is_ordered(expression: &Expression) -> bool {
     match expression {
         Expression::Call(Function::Sort | Function::SortDescending, _) => true,

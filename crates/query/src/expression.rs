@@ -1,4 +1,4 @@
-//! What an expression says, after it was parsed: every name in it is known.
+//! Expressions after they were parsed: every name in them is known.
 
 use formats::re2::WholeRegex;
 use formats::series_name::SeriesName;
@@ -81,11 +81,11 @@ pub(crate) struct Selector {
 pub struct Matcher {
     /// The label; `__name__` is the metric.
     pub label: String,
-    /// What its value must be.
+    /// The condition that its value must meet.
     pub condition: Condition,
 }
 
-/// What a label's value must be. A label that is not there is empty.
+/// A condition that a label's value must meet. A label that is not there is empty.
 #[derive(Clone, Debug)]
 pub enum Condition {
     /// This text.
@@ -104,12 +104,12 @@ impl Matcher {
         Self { label: label.to_owned(), condition: Condition::Equal(value.to_owned()) }
     }
 
-    /// Whether a series fulfils it.
+    /// Returns whether a series fulfils it.
     pub fn is_met_by(&self, series: &SeriesName) -> bool {
         self.accepts(series.get(&self.label))
     }
 
-    /// Whether a value of the label fulfils it.
+    /// Returns whether a value of the label fulfils it.
     pub fn accepts(&self, value: &str) -> bool {
         match &self.condition {
             Condition::Equal(wanted) => value == wanted,
@@ -234,7 +234,7 @@ impl LabelChoice {
         matches!(self, Self::Only(labels) if labels.is_empty())
     }
 
-    /// Whether a label is chosen.
+    /// Returns whether a label is chosen.
     pub fn contains(&self, label: &str) -> bool {
         match self {
             Self::Only(labels) => labels.iter().any(|one| one == label),

@@ -5,9 +5,9 @@ use crate::kind::Kind;
 /// A function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Function {
-    /// Of the samples in a range.
+    /// A function of the samples in a range.
     OverTime(OverTime),
-    /// Of each value by itself.
+    /// A function of each value by itself.
     Elementwise(Elementwise),
     /// A part of the date that a value is in seconds since 1970; of the time itself if it has no argument.
     Date(Date),
@@ -141,7 +141,7 @@ impl Function {
         FUNCTIONS.binary_search_by(|(known, _)| known.cmp(&name)).ok().map(|place| FUNCTIONS[place].1)
     }
 
-    /// What it returns.
+    /// Returns the type of its result.
     pub(crate) fn kind(self) -> Kind {
         match self {
             Self::Scalar | Self::Time => Kind::Scalar,

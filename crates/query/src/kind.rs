@@ -1,6 +1,6 @@
 //! Types of values.
 
-/// What type of value an expression has.
+/// The type of an expression's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Scalar,

@@ -1,8 +1,8 @@
-//! What an evaluation may need.
+//! The limits of an evaluation.
 
 use std::fmt;
 
-/// What an evaluation may need.
+/// The limits of an evaluation.
 #[derive(Clone, Copy)]
 pub struct Limits<'l> {
     /// How old the newest sample of a series may be, in milliseconds.
@@ -11,7 +11,7 @@ pub struct Limits<'l> {
     pub usual_step_ms: i64,
     /// Samples and results in memory.
     pub most_points: usize,
-    /// Whether to give up: asked now and then.
+    /// Returns whether to give up: asked now and then.
     pub is_interrupted: &'l dyn Fn() -> bool,
 }
 

@@ -12,7 +12,7 @@ use crate::limits::Limits;
 use crate::operate::{arithmetic, as_number, holds};
 use crate::value::{Column, merge_same};
 
-/// What an operation makes of two numbers; `None` if a comparison does not hold.
+/// Applies an operation to two numbers; `None` if a comparison does not hold.
 pub(crate) fn operate(binary: &Binary, left: f64, right: f64, kept: f64) -> Option<f64> {
     match binary.operator {
         Operator::Arithmetic(operator) => Some(arithmetic(operator, left, right)),
@@ -22,7 +22,7 @@ pub(crate) fn operate(binary: &Binary, left: f64, right: f64, kept: f64) -> Opti
     }
 }
 
-/// Whether the result is of another metric.
+/// Returns whether the result is of another metric.
 pub(crate) fn drops_metric(binary: &Binary) -> bool {
     binary.is_bool || matches!(binary.operator, Operator::Arithmetic(_))
 }

@@ -20,7 +20,7 @@ pub(crate) struct Window<'r> {
     pub(crate) argument: f64,
 }
 
-/// What a function makes of a window; `None` if it needs more samples.
+/// Applies a function to a window; `None` if it needs more samples.
 pub(crate) fn apply(function: OverTime, window: &Window<'_>) -> Option<f64> {
     let runs = window.runs;
     let (first, last) = (runs.first()?, runs.last()?);
@@ -76,9 +76,9 @@ fn values(runs: &[Run]) -> impl Iterator<Item = f64> {
     runs.iter().flat_map(|run| std::iter::repeat_n(run.value, run.count))
 }
 
-/// What a counter has grown (or a gauge has changed) over the whole range. Its samples do not reach the ends of the range: it is taken to
-/// go on as it did between them, to the ends if these are near, or half the usual distance of two samples; and a counter never to less
-/// than 0.
+/// Returns what a counter has grown (or a gauge has changed) over the whole range. Its samples do not reach the ends of the range: it is
+/// taken to go on as it did between them, to the ends if these are near, or half the usual distance of two samples; and a counter never to
+/// less than 0.
 fn increase(window: &Window<'_>, is_counter: bool) -> Option<f64> {
     let runs = window.runs;
     let (first, last, count) = (runs.first()?, runs.last()?, count(runs));
@@ -227,7 +227,7 @@ impl Sum {
         self.sum + self.lost
     }
 
-    /// What is lost of an infinite sum is no number.
+    /// Returns the sum and what was lost of it; an infinite sum alone, since what it lost is no number.
     fn total(self) -> f64 {
         if self.sum.is_infinite() { self.sum } else { self.exact() }
     }

@@ -6,9 +6,9 @@ use crate::function::FUNCTIONS;
 /// The most brackets within one another.
 const DEEPEST: usize = 64;
 
-/// The most operators: each may be within the one before, and takes room on the stack of whoever parses and evaluates it.
+/// The most operators: each may be within the one before, and takes room on the stack of the thread that parses and evaluates it.
 const MOST_OPERATORS: usize = 128;
-/// Those that are words.
+/// The operators that are words.
 const OPERATOR_WORDS: [&str; 4] = ["and", "or", "unless", "atan2"];
 
 /// Refuses brackets and quotation marks that have no partner, and what would become too deep.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 /// The value that ends a series: it is not there until its next sample. Prometheus' own (a NaN of these bits).
 pub const STALE_BITS: u64 = 0x7ff0_0000_0000_0002;
 
-/// Whether a value is the mark that ends a series.
+/// Returns whether a value is the mark that ends a series.
 pub fn is_stale(value: f64) -> bool {
     value.to_bits() == STALE_BITS
 }
@@ -34,7 +34,7 @@ pub enum Samples {
     },
 }
 
-/// The same value at one or several instants that follow one another.
+/// A value that is the same at one or several instants that follow one another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Run {
     pub(crate) first_ms: i64,
@@ -44,12 +44,12 @@ pub(crate) struct Run {
 }
 
 impl Samples {
-    /// Whether there is none.
+    /// Returns whether there is none.
     pub fn is_empty(&self) -> bool {
         self.stored() == 0
     }
 
-    /// What it takes in memory, as a number of points.
+    /// Returns what it takes in memory, as a number of points.
     pub(crate) fn stored(&self) -> usize {
         match self {
             Self::Points(points) => points.len(),
@@ -90,7 +90,7 @@ impl Samples {
         }
     }
 
-    /// The same, as runs of equal values.
+    /// Writes the same samples to `runs`, as runs of equal values.
     pub(crate) fn runs(&self, from_ms: i64, to_ms: i64, runs: &mut Vec<Run>) {
         runs.clear();
         match self {
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The same samples, each by itself.
+    /// Returns the same samples, each by itself.
     fn points(held: &Samples) -> Samples {
         let Samples::Held { times_ms, changes } = held else { panic!("held") };
         let value =

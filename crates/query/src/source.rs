@@ -15,7 +15,7 @@ pub struct Series {
     pub samples: Samples,
 }
 
-/// What is wanted of a source.
+/// The selection of a source's series.
 #[derive(Clone, Copy, Debug)]
 pub struct Selection<'m> {
     /// Conditions, all of which the series meet.
@@ -26,7 +26,7 @@ pub struct Selection<'m> {
     pub to_ms: i64,
     /// Only the newest sample in that time is wanted, or the mark that its series has ended.
     pub is_newest: bool,
-    /// Of each of these steps only the newest sample is wanted; `None`: all are.
+    /// The steps of which only the newest sample each is wanted; `None`: all samples are.
     pub step_after: Option<StepAfter>,
     /// A range is wanted: a counter of something that came and went is 0 before it, and keeps its last value after it, so that the
     /// increases of all add up.
@@ -133,7 +133,7 @@ impl Selection<'_> {
         format!("{matchers:?} {from_ms} {to_ms} {is_newest} {step_after:?} {is_range} {sums:?}")
     }
 
-    /// Whether a series meets all conditions.
+    /// Returns whether a series meets all conditions.
     pub fn is_met_by(&self, series: &SeriesName) -> bool {
         self.matchers.iter().all(|matcher| matcher.is_met_by(series))
     }

@@ -1,4 +1,4 @@
-//! What expressions evaluate to.
+//! The values that expressions evaluate to.
 
 use std::collections::HashMap;
 
@@ -45,7 +45,7 @@ pub(crate) struct Column {
     pub(crate) values: Vec<Option<f64>>,
 }
 
-/// What an expression is at each step.
+/// The value of an expression at each step.
 #[derive(Clone, Debug)]
 pub(crate) enum Evaluated {
     Scalar(Vec<f64>),

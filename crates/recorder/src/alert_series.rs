@@ -18,7 +18,7 @@ pub(crate) struct AlertSeries {
 }
 
 impl AlertSeries {
-    /// Those that there are, by the names of their series.
+    /// Collects the values of the alerts that there are, by the names of their series.
     pub(crate) fn collect(&mut self, names: &[String], registry: &mut Registry, store: &mut Store) {
         self.now.clear();
         for name in names {

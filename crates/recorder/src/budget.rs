@@ -28,7 +28,7 @@ pub(crate) struct RecordingCost {
 /// That tasks are read more or less often from now on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct StrideChange {
-    /// What recording used.
+    /// The part of a CPU that recording used.
     pub(crate) used: Ratio,
     /// Ticks between two readings.
     pub(crate) stride: u32,

@@ -16,7 +16,7 @@ use service::{Level, Log};
 const LOCK: &str = "lock";
 /// Suffixes of databases and their write-ahead logs.
 const DATABASE_ENDS: [&str; 3] = [".sqlite", ".sqlite-wal", ".sqlite-shm"];
-/// Of a history in memory.
+/// The most bytes of a history in memory.
 const FALLBACK_BYTES: u64 = 64_000_000;
 
 /// A directory that no other agent records into, as long as this is kept.
@@ -71,7 +71,7 @@ impl DataDirectory {
         check_files(directory)?;
         check_writable(directory).map_err(|error| system(directory, error))?;
         let path = directory.join(LOCK);
-        // Nobody else may take it.
+        // No other user may take it.
         let made = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
         made.map_err(|error| system(&path, error))?;
         let mut lock = LockFile::open(&path, false).map_err(|error| system(&path, error))?;
@@ -81,7 +81,7 @@ impl DataDirectory {
         }
     }
 
-    /// What is kept there.
+    /// Returns the limits of what is kept there.
     pub(crate) fn retention(&self, wanted: &Retention) -> Retention {
         let most_bytes =
             if self.is_fallback { wanted.most_bytes.min(FALLBACK_BYTES) } else { wanted.most_bytes };
@@ -124,7 +124,7 @@ fn system(path: &Path, error: io::Error) -> RecorderError {
     RecorderError::System(path.display().to_string(), error)
 }
 
-/// Whether a file can be made in a directory, and written: a lock that is there can be taken where nothing can be.
+/// Checks that a file can be made in a directory, and written: a lock that is there can be taken where nothing can be.
 fn check_writable(directory: &Path) -> io::Result<()> {
     let path = directory.join(format!(".writable-{}", std::process::id()));
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;

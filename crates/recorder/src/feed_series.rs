@@ -1,4 +1,4 @@
-//! What fetching feeds costs, recorded like everything else, once the configuration has `[feeds]`.
+//! The cost of fetching feeds, recorded like everything else, once the configuration has `[feeds]`.
 
 use store::{SeriesId, Store};
 

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use service::frames::{push, take};
 
 const READ_BYTES: usize = 64 * 1024;
-/// What is received beyond one body before frames are handled.
+/// The most bytes that are received beyond one body before frames are handled.
 const MOST_RECEIVED_BYTES: usize = 8 << 20;
 
 /// A nonblocking connection that sends and receives frames.

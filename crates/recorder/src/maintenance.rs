@@ -1,4 +1,4 @@
-//! What is done with a history while no agent records into it.
+//! Maintenance of a history while no agent records into it.
 
 use std::fs;
 use std::path::Path;

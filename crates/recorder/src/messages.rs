@@ -36,7 +36,7 @@ pub enum ToServer {
     Status,
 }
 
-/// What the server needs to open its services.
+/// The message that the server needs to open its services.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Setup {
     /// The bytes of the path of the database: it need not be UTF-8, as strings of JSON are.
@@ -63,7 +63,7 @@ pub struct TaskReading {
     /// The interval between two readings, in nanoseconds.
     pub interval_ns: u64,
     source: String,
-    /// Whether delays are counted; `None`: not known.
+    /// Delays are counted; `None`: not known.
     pub is_accounting_on: Option<bool>,
 }
 
@@ -99,7 +99,7 @@ pub struct Subscription {
     pub status: bool,
 }
 
-/// What the recorder records of the server.
+/// The figures of the server that the recorder records.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ServerReport {
     /// CPU time of the process in seconds.

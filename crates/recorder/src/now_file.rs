@@ -124,7 +124,7 @@ impl Drop for NowFile {
     }
 }
 
-/// Whether a series is of one of these metrics.
+/// Returns whether a series is of one of these metrics.
 fn is_wanted(metrics: &[String], series: &str) -> bool {
     let name = metric_of(series);
     let is_metric = |wanted: &String| match wanted.strip_suffix('*') {

@@ -1,4 +1,4 @@
-//! What is recorded, and why it cannot be.
+//! The options of a recorder, and the errors if it cannot record.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -11,7 +11,7 @@ use formats::redaction::Redaction;
 use formats::relabel::Relabelling;
 use store::{Retention, StoreError};
 
-/// What is recorded, and where.
+/// The options of a recorder: what is recorded, and where.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecorderOptions {
     /// A directory of its own: the history, and the lock of its one recorder.
@@ -28,13 +28,13 @@ pub struct RecorderOptions {
     pub slow_interval: Duration,
     /// End after so many ticks.
     pub count: Option<u64>,
-    /// Whether tasks are recorded.
+    /// Tasks are recorded.
     pub records_tasks: bool,
-    /// Whether command lines are recorded, and what is hidden in them; `None`: they are not.
+    /// The parts of command lines that are hidden; `None`: command lines are not recorded.
     pub command_lines: Option<Redaction>,
-    /// What becomes of the names of series before they are recorded.
+    /// The changes of the names of series before they are recorded.
     pub relabelling: Relabelling,
-    /// What is kept.
+    /// The limits of what is kept.
     pub retention: Retention,
     /// The command of the process that serves, which gets a socket as standard input; `None`: nothing is served.
     pub server: Option<Vec<OsString>>,

@@ -1,4 +1,4 @@
-//! What the agent itself costs, recorded like everything else.
+//! The cost of the agent itself, recorded like everything else.
 
 use facts::unit::Nanos;
 use store::{SeriesId, Store};
@@ -62,7 +62,7 @@ pub(crate) struct OwnSeries {
     values: [Option<f64>; SERIES.len()],
 }
 
-/// What the agent knows about itself beside its CPU time.
+/// The figures that the agent knows about itself beside its CPU time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct OwnState {
     /// `None` if tasks are not read.
@@ -154,7 +154,7 @@ impl OwnSeries {
         })
     }
 
-    /// The same with their own names, whatever they are recorded as.
+    /// Returns the values with their own names, whatever they are recorded as.
     pub(crate) fn status(&self) -> impl Iterator<Item = (&str, f64)> {
         SERIES.iter().zip(self.values).filter_map(|(name, value)| Some((*name, value?)))
     }

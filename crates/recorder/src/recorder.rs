@@ -32,10 +32,10 @@ use service::{Level, Log};
 const NAMES_A_TICK: usize = 32;
 const MOST_UNNAMED: usize = 4096;
 
-/// What a tick reads and writes.
+/// The sources and the store of a tick.
 pub(crate) struct Recorder {
     machine: MachineSampler,
-    /// The same of sources that take long or hardly change.
+    /// The sampler of sources that take long or hardly change.
     slow: MachineSampler,
     /// When these are read.
     slow_schedule: Schedule,
@@ -43,11 +43,11 @@ pub(crate) struct Recorder {
     tasks: Option<TaskSampler>,
     budget: Budget,
     ticks_until_tasks: u32,
-    /// Whether tasks were read in the last tick.
+    /// Tasks were read in the last tick.
     has_tasks: bool,
     /// Names of cgroups and processes; `None` if /proc cannot be opened.
     labels: Option<TaskLabels>,
-    /// What is to be named, each with a task.
+    /// The things that are to be named, each with a task.
     unnamed: BTreeMap<Named, TaskKey>,
     boot_id: String,
     series: Recorded,

@@ -12,7 +12,7 @@ use history::metrics;
 #[derive(Debug, Default)]
 pub(crate) struct Registry {
     relabelling: Relabelling,
-    /// Those that are taken, each with the name before it was relabelled.
+    /// The series that are taken, each with its name before it was relabelled.
     taken: HashMap<SeriesId, String>,
     faults: Vec<String>,
     is_full: bool,

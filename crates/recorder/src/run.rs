@@ -208,7 +208,7 @@ impl Schedule {
     }
 }
 
-/// What ends a wait.
+/// An event that ends a wait.
 enum Event {
     Deadline,
     Reload,

@@ -61,7 +61,7 @@ pub(crate) struct Latest<'r> {
 pub(crate) struct LatestTasks<'r> {
     pub(crate) store: &'r TaskStore,
     pub(crate) lost_exits: u64,
-    /// Whether the round was read in this tick.
+    /// The round was read in this tick.
     pub(crate) is_new: bool,
     /// The interval between two rounds.
     pub(crate) interval: Nanos,

@@ -1,4 +1,4 @@
-//! What all tasks did together, recorded as series: the sum over the tasks of a long time would take long.
+//! Sums over all tasks, recorded as series: the sum over the tasks of a long time would take long.
 
 use facts::task::Cause;
 use facts::task::figure::Figure;

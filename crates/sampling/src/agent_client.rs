@@ -52,7 +52,7 @@ impl AgentClient {
         Ok(Self { stream, received, hello, decoder: RoundDecoder::default(), has_begun: false })
     }
 
-    /// What the agent says of itself.
+    /// Returns the agent's description of itself.
     pub fn hello(&self) -> &Hello {
         &self.hello
     }
@@ -79,7 +79,7 @@ impl AgentClient {
         Ok(self.decoder.summary())
     }
 
-    /// The same without waiting, but for the first round. Returns whether there was a new one.
+    /// Reads a round without waiting, except for the first one. Returns whether there was a new one.
     ///
     /// # Errors
     /// If the agent is gone.
@@ -147,7 +147,7 @@ pub struct AgentRows {
 const BETWEEN_POLLS: Nanos = Nanos(50_000_000);
 
 impl AgentRows {
-    /// Those that this client may see.
+    /// Creates the rows of the tasks that this client may see.
     pub fn new(client: AgentClient) -> Self {
         Self { client: Some(client), store: TaskStore::default(), polled_at: Nanos(0) }
     }

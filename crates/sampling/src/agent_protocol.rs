@@ -14,16 +14,16 @@ pub const MOST_REQUEST_BYTES: usize = 64;
 /// Bytes of a reply, at most.
 pub const MOST_REPLY_BYTES: usize = 64 << 20;
 
-/// What a client asks for.
+/// A request of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
     /// All tasks that the client may see, and then what changes with each tick.
     Tasks,
-    /// What the agent costs and records.
+    /// The costs of the agent and what it records.
     Status,
 }
 
-/// What the agent answers.
+/// A reply of the agent.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reply {
     /// The first reply of a connection.
@@ -41,7 +41,7 @@ pub enum Reply {
     Refused(String),
 }
 
-/// What a client should know of the agent.
+/// The properties of the agent that a client should know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hello {
     /// The time between two ticks.
@@ -50,7 +50,7 @@ pub struct Hello {
     pub scope: Scope,
     /// Where the agent's figures come from.
     pub source: TaskSource,
-    /// Whether the kernel counts delays, if that is known.
+    /// True if the kernel counts delays; `None` if that is not known.
     pub is_accounting_on: Option<bool>,
 }
 

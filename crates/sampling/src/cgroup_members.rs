@@ -6,20 +6,20 @@ use facts::task::TaskRow;
 use facts::task::store::{EndedTask, TaskStore};
 use probe::cgroup_tasks::Cgroup;
 
-/// Who is in it, round by round.
+/// The members of a cgroup, round by round.
 #[derive(Debug)]
 pub struct CgroupMembers {
     cgroup: Cgroup,
-    /// Of the store, when it was looked at last.
+    /// The round of the store when it was looked at last.
     round: Option<u32>,
     living: HashSet<u32>,
-    /// Those that lived in the round before.
+    /// Tasks that lived in the round before.
     before: HashSet<u32>,
     ended: HashSet<u32>,
 }
 
 impl CgroupMembers {
-    /// Of this cgroup and those below it; `None` if its hierarchy is of version 2, whose cgroups tasks name.
+    /// Creates the members of this cgroup and those below it; `None` if its hierarchy is of version 2, whose cgroups tasks name.
     pub fn of_version_1(cgroup: Cgroup) -> Option<Self> {
         let (living, before, ended) = (HashSet::new(), HashSet::new(), HashSet::new());
         (cgroup.version == 1).then_some(Self { cgroup, round: None, living, before, ended })
@@ -58,7 +58,7 @@ impl CgroupMembers {
         [&self.living, &self.before, &self.ended].iter().any(|pids| pids.contains(&pid))
     }
 
-    /// Whether a task of the last round is in it.
+    /// Returns true if a task of the last round is in it.
     pub fn contains(&self, row: &TaskRow) -> bool {
         self.living.contains(&row.key.pid) || self.ended.contains(&row.key.pid)
     }

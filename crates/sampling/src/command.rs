@@ -12,7 +12,7 @@ use rustix::io::{Errno, read};
 
 /// Output beyond this is read and dropped.
 const MOST_BYTES: usize = 64 * 1024;
-/// Of a flood so much is read at a time, so that the caller's other work goes on.
+/// The number of bytes of a flood that are read at a time, so that the caller's other work goes on.
 const BYTES_AT_A_TIME: usize = 256 * 1024;
 
 /// A command that was started, in a process group of its own, and runs until it ends or its time is over.
@@ -28,14 +28,14 @@ pub struct CommandRun {
     ended: Option<Ended>,
 }
 
-/// What a command did.
+/// An event of a command.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Event {
     /// It printed a line and runs on.
     Line(Vec<u8>),
     /// It ended.
     Ended {
-        /// What it printed, up to 64 KiB.
+        /// The output, up to 64 KiB.
         output: Vec<u8>,
         /// How it ended, and its usage.
         ended: Ended,

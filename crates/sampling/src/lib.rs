@@ -1,7 +1,7 @@
 //! Watches a machine over time.
 //!
-//! What every program needs that reads a machine again and again, whatever it does with the figures: samples and the rates between
-//! them ([`machine`], [`network_total`], [`tasks`]), when to take them ([`schedule`], [`ticker`]), names and labels ([`users`],
+//! The parts that every program needs if it reads a machine again and again, whatever it does with the figures: samples and the rates
+//! between them ([`machine`], [`network_total`], [`tasks`]), when to take them ([`schedule`], [`ticker`]), names and labels ([`users`],
 //! [`task_labels`], [`cgroup_members`]), the output of commands ([`command`]), and what the program itself costs ([`own_cost`]).
 
 pub mod agent_client;

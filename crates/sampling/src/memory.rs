@@ -27,7 +27,7 @@ pub(crate) struct MemoryReader {
     formula: Formula,
 }
 
-/// What the formula needs of the machine and no sample holds.
+/// The values of the machine that the formula needs and no sample holds.
 #[derive(Clone, Copy, Debug)]
 struct Emulator {
     version: KernelVersion,
@@ -36,7 +36,7 @@ struct Emulator {
 }
 
 impl MemoryReader {
-    /// Opens what `request` wants and takes the first reading, which tells whether the kernel says what is available. If it does not
+    /// Opens what `request` wants and takes the first reading, which shows if the kernel says what is available. If it does not
     /// (before 3.14), or if the formula is wanted anyway, what the formula needs is read as well.
     ///
     /// # Errors
@@ -77,7 +77,7 @@ impl MemoryReader {
         Self { emulator: None, formula: Formula::IfNeeded }
     }
 
-    /// What is available; none if neither the kernel nor the formula says it.
+    /// Returns the available memory; none if neither the kernel nor the formula says it.
     pub(crate) fn available(&self, sample: &Sample) -> Option<Available> {
         available(sample.memory.get().ok()?, self.emulation(sample), self.formula == Formula::Always)
     }

@@ -1,4 +1,4 @@
-//! What the program itself costs.
+//! The costs of the program itself.
 
 use facts::unit::Nanos;
 

@@ -27,8 +27,8 @@ impl Schedule {
         Self { intervals: intervals.collect() }
     }
 
-    /// Whether an interval is due at `now` on the real-time clock. Returns true once in each interval. Setting the clock and a suspend
-    /// start a new interval.
+    /// Returns true if an interval is due at `now` on the real-time clock, and only once in each interval. Setting the clock and a
+    /// suspend start a new interval.
     pub fn take_due(&mut self, index: usize, now: Nanos) -> bool {
         let interval = &mut self.intervals[index];
         let number = now.0 / interval.length.0;
@@ -37,7 +37,7 @@ impl Schedule {
         is_due
     }
 
-    /// Whether any interval is due.
+    /// Returns true if any interval is due.
     pub fn is_any_due(&self, now: Nanos) -> bool {
         self.intervals.iter().any(|interval| interval.last != Some(now.0 / interval.length.0))
     }

@@ -1,5 +1,5 @@
-//! What only /proc contains of a task and does not change: its command line and its cgroup. Read once for each task that is asked for,
-//! and kept for as many as are shown.
+//! The properties of a task that only /proc contains and that do not change: its command line and its cgroup. Read once for each task
+//! that is asked for, and kept for as many as are shown.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -25,7 +25,7 @@ pub struct TaskLabels {
     cgroups_by_task: HashMap<TaskKey, String>,
     /// Used if the source has no ids for cgroups.
     cgroup_ids: CgroupIds,
-    /// What is known was given: a task of the past may have the pid of another one.
+    /// The known labels were given: a task of the past may have the pid of another one.
     is_past: bool,
 }
 

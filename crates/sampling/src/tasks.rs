@@ -120,12 +120,12 @@ impl TaskSampler {
         self.reader.refused()
     }
 
-    /// Whether the kernel counts delays; `None` if that is not known.
+    /// Returns true if the kernel counts delays; `None` if that is not known.
     pub fn accounting_on(&self) -> Option<bool> {
         self.reader.accounting_on()
     }
 
-    /// Whether this user may enable delay accounting.
+    /// Returns true if this user may enable delay accounting.
     pub fn may_enable_accounting(&self) -> bool {
         self.reader.may_enable_accounting()
     }

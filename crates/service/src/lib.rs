@@ -1,4 +1,4 @@
-//! What the parts of a long-running process share: messages on standard error, frames between processes, Unix sockets.
+//! The code that the parts of a long-running process share: messages on standard error, frames between processes, Unix sockets.
 
 #![forbid(unsafe_code)]
 

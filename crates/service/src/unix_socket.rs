@@ -6,11 +6,11 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 
-/// Listens at a path, whose directory is made; a socket that nobody listens at any more makes room. Everybody may connect: what each may
-/// see is decided by who it is.
+/// Listens at a path, whose directory is made; a socket that no process listens at any more makes room. Everybody may connect: what each
+/// may see is decided by who it is.
 ///
 /// # Errors
-/// If somebody listens there, or the socket cannot be made.
+/// If another process listens there, or the socket cannot be made.
 pub fn listen(path: &Path) -> io::Result<UnixListener> {
     if let Some(directory) = path.parent() {
         fs::create_dir_all(directory)?;

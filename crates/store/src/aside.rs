@@ -29,8 +29,8 @@ pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
     fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()))
 }
 
-/// Whether the header of the file is none that SQLite writes: <https://www.sqlite.org/fileformat.html#the_database_header>. SQLite takes
-/// an unknown version of the format for a file that may not be written.
+/// Returns whether the header of the file is one that SQLite does not write: <https://www.sqlite.org/fileformat.html#the_database_header>.
+/// SQLite takes an unknown version of the format for a file that may not be written.
 pub(crate) fn has_damaged_header(path: &Path) -> bool {
     let mut header = [0; 24];
     let is_read = File::open(path).and_then(|mut file| file.read_exact(&mut header)).is_ok();
@@ -45,7 +45,7 @@ pub(crate) fn list(path: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// What to tell of it.
+/// Returns the message to the user about the renamed file.
 pub(crate) fn finding(renamed: &Path, error: &StoreError) -> String {
     format!("the history is damaged ({error}); it is {} now, and a new one was begun", renamed.display())
 }

@@ -117,7 +117,7 @@ pub(crate) struct BlockColumns {
     pub(crate) values: BTreeMap<SeriesId, Vec<Option<f64>>>,
 }
 
-/// What is known of a block without its columns: a row of `blocks`.
+/// A block without its columns: a row of `blocks`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BlockHead {
     pub(crate) boot: i64,

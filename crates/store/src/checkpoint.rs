@@ -33,7 +33,7 @@ impl Checkpoint {
     /// Makes a checkpoint over a connection, or starts one of its file in a thread, if that is possible.
     ///
     /// # Errors
-    /// Those of a checkpoint that is made at once.
+    /// Returns an error if a checkpoint that is made at once fails.
     pub(crate) fn start(&mut self, own: &Connection, path: &Path, now: Nanos) -> Result<(), StoreError> {
         if !self.is_in_thread {
             return database::checkpoint(own);

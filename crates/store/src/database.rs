@@ -15,7 +15,7 @@ pub(crate) const FORMAT: i64 = 1;
 /// The format once more, with "wh" before it: a version that is not the same in both places is damaged, not newer.
 const APPLICATION: i64 = 0x7768_0000;
 
-/// Those of a history: docs/FORMAT.md.
+/// The tables of a history: docs/FORMAT.md.
 pub(crate) const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS series (
     id INTEGER PRIMARY KEY,
@@ -84,8 +84,8 @@ CREATE TABLE IF NOT EXISTS task_names (
 
 /// How long the agent waits for a lock of another process: not so long that ticks are missed, since it tries again later.
 pub(crate) const AGENT_PATIENCE: Duration = Duration::from_millis(200);
-/// The same of a command or a question, which ends with an error if it waited in vain: the agent, at its low priority on a busy machine,
-/// may hold the lock for long.
+/// How long a command or a query waits for a lock. It ends with an error if it waited in vain: the agent, at its low priority on a busy
+/// machine, may hold the lock for long.
 pub(crate) const QUESTION_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Opens a file for writing, and makes it with these tables if it is not there. `patience` is how long each lock is waited for.

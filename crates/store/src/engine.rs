@@ -1,4 +1,4 @@
-//! What records samples and gives them back: the store, and plain tables beside which it is compared.
+//! Engines that record samples and give them back: the store, and plain tables beside which it is compared.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! The errors of this crate.
 
 use std::fmt;
 
@@ -24,8 +24,8 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether the file is damaged, so that nothing more can be written into it: SQLite says so, or does not understand statements that
-    /// it understands of a whole file.
+    /// Returns whether the file is damaged, so that nothing more can be written into it: SQLite says so, or does not understand statements
+    /// that it understands of a whole file.
     pub fn is_damage(&self) -> bool {
         use rusqlite::ErrorCode::{
             ConstraintViolation, DatabaseCorrupt, NotADatabase, SchemaChanged, TypeMismatch, Unknown,

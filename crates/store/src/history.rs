@@ -22,7 +22,7 @@ use crate::tasks::{ChunkKey, TaskReplay, exact_rounds_ns, unsealed_chunks};
 use crate::verify;
 use crate::window::Points;
 
-/// What a history contains.
+/// The extent of a history: its times, and counts of its contents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extent {
     /// The first and the last tick, in nanoseconds since 1970; `None` if there is none.
@@ -45,7 +45,7 @@ pub struct History {
     current: HistoryFile,
     /// Files that were damaged and renamed, the oldest first.
     renamed: Vec<HistoryFile>,
-    /// Those that cannot even be opened, and why.
+    /// Damaged files that cannot even be opened, and why.
     unreadable: Vec<String>,
 }
 
@@ -60,7 +60,7 @@ struct HistoryFile {
     names: SeriesNames,
     /// Blocks that are in the journal alone.
     unsealed: Vec<Block>,
-    /// The same of tasks, and how many entries are damaged; read when it is needed.
+    /// Chunks of tasks that are in the journal alone, and how many entries are damaged; read when they are needed.
     unsealed_chunks: OnceCell<UnsealedChunks>,
     /// Entries of the journal that are damaged.
     damaged: u64,
@@ -98,7 +98,7 @@ impl History {
         all
     }
 
-    /// What there is.
+    /// Returns the extent of the history.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -153,7 +153,8 @@ impl History {
         })
     }
 
-    /// The same of several series, each by its place among the names, with the ticks from which on a series is not there any more.
+    /// Reads several series as [`History::read`] does, each by its place among the names, with the ticks from which on a series is not
+    /// there any more.
     ///
     /// # Errors
     /// If they cannot be read.
@@ -167,7 +168,7 @@ impl History {
         self.extract(names, from_ns..=to_ns, Extract::All, each)
     }
 
-    /// The same of the newest of each series alone: the last reading of a series counts, others may come before it.
+    /// Reads the newest reading of each series: the last reading of a series counts, others may come before it.
     ///
     /// # Errors
     /// If they cannot be read.
@@ -409,7 +410,7 @@ impl HistoryFile {
         Ok(damaged)
     }
 
-    /// Whether a boot's ticks were recorded here. Of what was imported each series has times of its own.
+    /// Returns whether a boot's ticks were recorded here. In imported data each series has times of its own.
     fn is_recorded(&self, boot: i64) -> bool {
         self.imported_boot != Some(boot)
     }

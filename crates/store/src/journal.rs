@@ -118,7 +118,7 @@ pub(crate) fn decode_clock(mut bytes: &[u8]) -> Option<Clock> {
     take_clock(&mut bytes)
 }
 
-/// The same of one series, whose value of the tick before it is replaced.
+/// Reads the time of an entry's tick and the value of one series, which replaces the value of the tick before it.
 pub(crate) fn decode_one(mut bytes: &[u8], wanted: SeriesId, value: &mut Option<f64>) -> Option<Clock> {
     let clock = take_clock(&mut bytes)?;
     let mut last = 0;

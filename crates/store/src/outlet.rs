@@ -12,7 +12,7 @@ use crate::window::Points;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extract {
     All,
-    /// Of each block the last one, or that the series is not there any more: the last of these is the newest.
+    /// The last sample of each block, or that the series is not there any more: the last of these is the newest.
     Newest,
 }
 

@@ -70,7 +70,7 @@ pub(crate) fn read_block_before(
     id.map_or(Ok(None), |id| read_head(connection, id))
 }
 
-/// Whether a block stands at a position.
+/// Returns whether there is a block at a position.
 pub(crate) fn has_block_at(connection: &Connection, position: i64) -> Result<bool, StoreError> {
     let mut statement = connection.prepare_cached("SELECT 1 FROM blocks WHERE position = ?1")?;
     Ok(statement.exists([position])?)

@@ -22,7 +22,7 @@ const DELETE: &str = "DELETE FROM records WHERE key = ?1";
 pub struct Records {
     connection: Connection,
     path: PathBuf,
-    /// Of the file that was opened.
+    /// Device and inode of the file that was opened.
     identity: Option<(u64, u64)>,
     seen_version: Option<i64>,
 }
@@ -70,7 +70,7 @@ impl Records {
         }
     }
 
-    /// Whether the file is still at its place: what is written into one that was removed is lost.
+    /// Returns whether the file is still at its place: records that are written into a removed file are lost.
     pub fn is_in_place(&self) -> bool {
         aside::identity(&self.path) == self.identity
     }
@@ -111,7 +111,7 @@ impl Records {
         database::checkpoint(&self.connection)
     }
 
-    /// Whether another connection has written something since this was asked last: PRAGMA data_version.
+    /// Returns whether another connection has written something since the last call: PRAGMA data_version.
     ///
     /// # Errors
     /// If that cannot be read.

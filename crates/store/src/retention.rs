@@ -1,4 +1,4 @@
-//! What is kept for how long: older ticks become windows, and the oldest are deleted.
+//! The retention of a history: older ticks become windows, and the oldest are deleted.
 
 use std::collections::VecDeque;
 
@@ -23,7 +23,7 @@ pub struct Tier {
     pub keep_s: i64,
 }
 
-/// What is kept.
+/// The limits of age and size of a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Retention {
     /// From the finest to the coarsest; what is older than the last one is deleted.
@@ -56,7 +56,7 @@ const SERIES_A_TICK: usize = 16;
 /// Free pages that are given back to the filesystem in one tick.
 const PAGES_A_TICK: u32 = 256;
 
-/// What is to be done, a little in each tick.
+/// The maintenance work that is left, done a little in each tick.
 #[derive(Debug, Default)]
 pub(crate) struct Maintenance {
     jobs: VecDeque<Job>,
@@ -91,12 +91,12 @@ impl Maintenance {
         self.is_planned = false;
     }
 
-    /// The same at once.
+    /// Lets it look again for what is to be done, at once.
     pub(crate) fn start_over(&mut self) {
         *self = Self::default();
     }
 
-    /// The same, also for what would otherwise wait until a block of windows is full.
+    /// Lets it look again at once, also for what would otherwise wait until a block of windows is full.
     pub(crate) fn start_over_thoroughly(&mut self) {
         *self = Self { is_thorough: true, ..Self::default() };
     }
@@ -153,7 +153,7 @@ impl Maintenance {
         Ok(Vec::new())
     }
 
-    /// Whether nothing is left to be done.
+    /// Returns whether nothing is left to be done.
     pub(crate) fn is_idle(&self) -> bool {
         self.is_planned && self.jobs.is_empty() && self.thinning.is_none()
     }
@@ -345,7 +345,7 @@ fn plan_for_room(connection: &Connection, jobs: &mut VecDeque<Job>) -> Result<()
 fn thin_tasks(connection: &Connection, id: i64, step_s: i64) -> Result<Vec<String>, StoreError> {
     let Some((key, chunk)) = read_chunk(connection, id)? else { return Ok(Vec::new()) };
     let Some(chunk) = chunk else {
-        // It stays as it is, for whoever can read it.
+        // It stays as it is: another program may be able to read it.
         return Ok(vec![format!("chunk {id} of the tasks is damaged")]);
     };
     let transaction = connection.unchecked_transaction()?;

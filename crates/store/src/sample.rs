@@ -9,11 +9,11 @@ pub struct Sample {
     pub clock: Clock,
     /// Raw: counters are not rates. Of a window the last one.
     pub value: f64,
-    /// Of a gauge in a window.
+    /// The range of a gauge in a window.
     pub range: Option<GaugeRange>,
 }
 
-/// What is read of a series at a tick.
+/// A reading of a series at a tick.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reading {
     /// A value.
@@ -32,7 +32,7 @@ impl Reading {
     }
 }
 
-/// What a gauge was in a window.
+/// The values of a gauge in a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GaugeRange {
     /// The smallest value.

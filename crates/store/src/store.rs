@@ -35,7 +35,7 @@ const LONGEST_RETRY: Nanos = Nanos(16_000_000_000);
 /// The most ticks of one transaction: if it fails, the work for it was in vain.
 const TICKS_A_WRITE: usize = 120;
 
-/// What is known at one instant.
+/// The data that is known at one instant.
 #[derive(Clone, Copy, Debug)]
 pub struct Tick<'a> {
     /// When it was.
@@ -50,8 +50,8 @@ pub struct Tick<'a> {
 
 /// A history that is being written.
 ///
-/// What cannot be written stays in memory, for as long as two blocks take (twenty minutes at one tick a second), and is written when
-/// that is possible again.
+/// Data that cannot be written stays in memory, for as long as two blocks take (twenty minutes at one tick a second), and is written
+/// when that is possible again.
 #[derive(Debug)]
 pub struct Store {
     path: PathBuf,
@@ -176,7 +176,7 @@ impl Store {
         self.names.id(name, kind)
     }
 
-    /// Whether the name of this is known already.
+    /// Returns whether the name of this is known already.
     pub fn knows(&self, named: Named) -> bool {
         self.task_names.contains(named)
     }
@@ -278,7 +278,7 @@ impl Store {
         Ok(())
     }
 
-    /// What is kept from now on.
+    /// Sets the retention from now on.
     pub fn set_retention(&mut self, retention: Retention) {
         self.retention = retention;
         self.maintenance.start_over();
@@ -374,7 +374,7 @@ impl Store {
         self.file_bytes
     }
 
-    /// What was found to be damaged since this was asked last.
+    /// Takes the findings of damage since the last call.
     pub fn take_findings(&mut self) -> Vec<String> {
         std::mem::take(&mut self.findings)
     }

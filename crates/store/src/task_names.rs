@@ -13,7 +13,7 @@ use crate::checksum;
 /// Names that are kept in memory; beyond this they are written again.
 const MOST_KEPT: usize = 65_536;
 
-/// What is named.
+/// A thing that has a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Named {
     /// The path of a cgroup, by the id that its tasks have.

@@ -73,7 +73,7 @@ impl Thinning {
     ) -> Result<bool, StoreError> {
         for _ in 0..most {
             let Some(id) = self.left.last().copied() else { break };
-            // Of a series whose name is damaged nobody knows what it was; a gauge loses nothing.
+            // The kind of a series with a damaged name is unknown; a gauge loses nothing.
             let kind = names.kind(id).unwrap_or(SeriesKind::Gauge);
             let (mut points, mut ticks) = (Points::default(), 0);
             for (source, head) in &self.sources {

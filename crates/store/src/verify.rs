@@ -1,4 +1,4 @@
-//! Whether everything in a history is what was written.
+//! Checks whether everything in a history is as it was written.
 
 use std::path::Path;
 

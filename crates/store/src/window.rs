@@ -38,14 +38,14 @@ impl Windows {
     }
 }
 
-/// What a series was in some ticks, or in some windows.
+/// The values of a series in some ticks, or in some windows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Points {
     /// The last value of each.
     pub(crate) last: Vec<Option<f64>>,
-    /// Of a counter in windows: the sum of what it had reached at its resets. Empty if it was not reset.
+    /// For a counter in windows: the sum of the values that it had reached at its resets. Empty if it was not reset.
     pub(crate) reached: Vec<Option<f64>>,
-    /// Of a gauge in windows: minimum, maximum, sum and count.
+    /// For a gauge in windows: minimum, maximum, sum and count.
     pub(crate) range: Option<[Vec<Option<f64>>; 4]>,
 }
 
@@ -65,7 +65,7 @@ impl Points {
         }
     }
 
-    /// The same in windows. `before` is the last value before them.
+    /// Returns these points thinned to windows. `before` is the last value before them.
     pub(crate) fn thin(&self, windows: &Windows, kind: SeriesKind, before: Option<f64>) -> Self {
         let of = |ticks: &Range<usize>, values: &[Option<f64>]| -> Vec<f64> {
             values.get(ticks.clone()).unwrap_or_default().iter().copied().flatten().collect()

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use ammonia::{Builder, UrlRelative};
 use url::Url;
 
-/// What becomes of images, whose servers learn who reads.
+/// The treatment of images, whose servers learn which users read them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Images {
     /// Their descriptions alone.
@@ -52,7 +52,7 @@ pub fn clean(html: &str, base: &str, images: Images) -> String {
     builder.clean(html).to_string()
 }
 
-/// Whether HTML has images.
+/// Returns whether HTML has images.
 pub fn has_images(html: &str) -> bool {
     let is_image = |place: usize| {
         let rest = &html.as_bytes()[place + 1..];

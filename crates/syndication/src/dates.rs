@@ -73,7 +73,7 @@ const ZONES: [(&str, i8); 39] = [
     ("HST", -10),
 ];
 
-/// The same for feed-rs.
+/// Reads a date as [`parse`] does, for feed-rs.
 pub(crate) fn parse_chrono(text: &str) -> Option<DateTime<Utc>> {
     DateTime::from_timestamp_millis(parse(text)?.as_millisecond())
 }

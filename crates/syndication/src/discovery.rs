@@ -17,7 +17,7 @@ const MOST_FEEDS: usize = 20;
 pub struct FoundFeed {
     /// Its address.
     pub url: String,
-    /// What the page calls it; empty: nothing.
+    /// The title that the page gives it; empty: none.
     pub title: String,
 }
 

@@ -40,7 +40,7 @@ pub struct ParsedFeed {
 /// An entry as its document has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParsedEntry {
-    /// What no other entry of the feed has.
+    /// A text that no other entry of the feed has.
     pub identity: String,
     /// The address of its page; empty: none.
     pub link: String,
@@ -52,7 +52,7 @@ pub struct ParsedEntry {
     pub published_ms: Option<i64>,
     /// As HTML.
     pub content: String,
-    /// What relative addresses of the content are relative to; empty: the link.
+    /// The address that relative addresses of the content are relative to; empty: the link.
     pub base: String,
 }
 

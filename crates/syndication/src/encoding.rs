@@ -49,7 +49,7 @@ fn is_escaped(document: &[u8]) -> bool {
     document.windows(2).any(|pair| pair == b"\x1b$" || pair == b"\x1b(")
 }
 
-/// Whether text that should be UTF-8 has hardly any sequence of several bytes that is valid: a page of windows-1252 with a wrong
+/// Returns whether text that should be UTF-8 has hardly any sequence of several bytes that is valid: a page of windows-1252 with a wrong
 /// declaration. A few invalid bytes among valid ones are damage.
 fn mostly_invalid(document: &[u8]) -> bool {
     let (mut valid, mut invalid) = (0_usize, 0_usize);

@@ -1,4 +1,4 @@
-//! What an entry shows: its text, and what is attached to it.
+//! The content of an entry that is shown: its text, and what is attached to it.
 
 use feed_rs::model::Entry;
 
@@ -26,7 +26,7 @@ pub(crate) fn content_of(entry: &Entry) -> String {
     }
 }
 
-/// Whether something of HTML is seen.
+/// Returns whether HTML shows anything: images or text.
 fn is_shown(html: &str) -> bool {
     has_images(html) || !plain_text(html, 1).is_empty()
 }

@@ -1,4 +1,4 @@
-//! What documents have in many forms, brought into the one that feed-rs knows.
+//! Turns the many forms of documents into the one that feed-rs knows.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use quick_xml::events::Event;
 use quick_xml::{Reader, Writer};
 use url::Url;
 
-/// Whether a document is a page.
+/// Returns whether a document is a page.
 pub(crate) fn is_html(text: &str) -> bool {
     let head: String = text.chars().take(2000).collect::<String>().to_ascii_lowercase();
     head.contains("<!doctype html") || head.contains("<html")

@@ -1,4 +1,4 @@
-//! What a document is: a feed with sanitised entries, or a page with the feeds that it names.
+//! Reads a document: a feed with sanitised entries, or a page with the feeds that it names.
 
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ const MOST_CONTENT_BYTES: usize = 2_000_000;
 /// An entry that takes longer to sanitise is shown as plain text: each look at it would take as long.
 const LONGEST_CLEANING: Duration = Duration::from_secs(1);
 
-/// What a document is.
+/// The result of reading a document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reading {
     /// A feed. The contents of its entries are sanitised and have no relative addresses.

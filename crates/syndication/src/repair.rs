@@ -15,7 +15,7 @@ const MOST_DEPTH: usize = 200;
 /// Elements whose content is text, which may be HTML that is escaped.
 const TEXTS: [&str; 6] =
     ["title", "description", "content:encoded", "itunes:summary", "dc:description", "subtitle"];
-/// The same, unless their type is XHTML.
+/// Elements whose content is text, unless their type is XHTML.
 const TYPED_TEXTS: [&str; 2] = ["content", "summary"];
 /// Elements that end a text which has no end of its own.
 const OTHERS: [&str; 14] = [
@@ -38,19 +38,20 @@ const OTHERS: [&str; 14] = [
 /// Types of texts that Atom (RFC 4287, 3.1.1 and 4.1.3.1) and its parser know.
 const KNOWN_TYPES: [&str; 5] = ["text", "html", "xhtml", "text/html", "text/plain"];
 
-/// Whether a text has a type that no parser of feeds knows: XML of another kind, or no type at all. It is HTML as far as readers go.
+/// Returns whether a text has a type that no parser of feeds knows: XML of another kind, or no type at all. It is HTML as far as readers
+/// go.
 fn has_unknown_type(name: &str, kind: &str) -> bool {
     let is_typed = TYPED_TEXTS.contains(&name) || matches!(name, "title" | "subtitle");
     is_typed && !KNOWN_TYPES.contains(&kind) && (kind.contains("xml") || !kind.contains('/'))
 }
 
-/// Whether an element's content is text.
+/// Returns whether an element's content is text.
 fn is_text(name: &str, kind: Option<&str>) -> bool {
     let is_html = kind.is_none_or(|kind| matches!(kind, "html" | "text" | "text/html" | "text/plain"));
     TEXTS.contains(&name) && is_html || TYPED_TEXTS.contains(&name) && kind.is_some() && is_html
 }
 
-/// Whether a well-formed document has elements where text is expected, which parsers of feeds skip.
+/// Returns whether a well-formed document has elements where text is expected, which parsers of feeds skip.
 pub(crate) fn has_markup_in_text(text: &str) -> bool {
     let mut reader = quick_xml::Reader::from_str(text);
     let (mut depth, mut text_depth) = (0_usize, None);
@@ -95,7 +96,7 @@ pub(crate) fn repair(text: &str) -> String {
     written.text
 }
 
-/// What is written, and the elements that are open.
+/// The text that is written, and the elements that are open.
 #[derive(Default)]
 struct Written {
     text: String,

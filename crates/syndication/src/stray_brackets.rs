@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// What stands for such a bracket: what it is in HTML, for the texts of feeds are HTML, escaped for XML.
+/// The replacement of such a bracket: what it is in HTML, for the texts of feeds are HTML, escaped for XML.
 const ESCAPED: &str = "&amp;lt;";
 /// Longer tags are those of attributes with a document in them; they are not looked through.
 const MOST_TAG_BYTES: usize = 64 * 1024;

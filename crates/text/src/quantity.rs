@@ -47,7 +47,7 @@ impl Decimal {
         if whole.is_empty() && fraction.is_empty() || fraction.contains('.') {
             return None;
         }
-        // Zeros at the end say nothing, and more than eighteen decimals are nobody's.
+        // Zeros at the end say nothing, and no user writes more than eighteen decimals.
         let fraction = fraction.trim_end_matches('0');
         let decimals = u32::try_from(fraction.len()).ok().filter(|decimals| *decimals <= 18)?;
         // What is larger than any number is too large in every unit.
@@ -63,7 +63,7 @@ impl Decimal {
         u64::try_from(u128::from(self.digits) * u128::from(unit) / 10u128.pow(self.decimals)).ok()
     }
 
-    /// Whether so many of a unit are a whole number.
+    /// Returns true if so many of a unit are a whole number.
     fn is_whole(self, unit: u64) -> bool {
         u128::from(self.digits) * u128::from(unit) % 10u128.pow(self.decimals) == 0
     }

@@ -3,7 +3,7 @@
 /// How text is decorated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// Whether colour escape sequences are written.
+    /// Colour escape sequences are written.
     pub is_colored: bool,
 }
 

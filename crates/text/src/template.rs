@@ -54,7 +54,7 @@ impl Template {
         }
     }
 
-    /// Whether it has sparklines.
+    /// Returns true if it has sparklines.
     pub fn has_sparklines(&self) -> bool {
         self.sparklines > 0
     }
@@ -76,7 +76,7 @@ fn render_parts(parts: &[Part], filling: &Filling<'_>, history: &History, out: &
     }
 }
 
-/// Whether all fields in it have values. Fields of inner groups do not count.
+/// Returns true if all fields in it have values. Fields of inner groups do not count.
 fn is_complete(parts: &[Part], values: &[Value<'_>]) -> bool {
     parts.iter().all(|part| match part {
         Part::Field { index, .. } => !values[*index].is_absent(),

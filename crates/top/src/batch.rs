@@ -136,7 +136,7 @@ struct TickJson<'a> {
 struct MachineJson {
     cpu_busy_ratio: Option<f64>,
     each_cpu_busy_ratio: Vec<Option<f64>>,
-    /// Of the own cgroup.
+    /// The CPU quota of the own cgroup, in CPUs.
     #[serde(skip_serializing_if = "Option::is_none")]
     quota_cpus: Option<f64>,
     load_averages: Option<[f64; 3]>,
@@ -169,7 +169,7 @@ struct Pressures {
     memory: Option<PressureFields>,
 }
 
-/// What whit costs, and what it missed.
+/// The cost of whit itself, and what it missed.
 #[derive(Serialize)]
 struct OwnJson {
     cpu_ns: u64,
@@ -217,7 +217,7 @@ struct RowJson<'a> {
     figures: FigureFields,
 }
 
-/// What a row has of its whole life.
+/// The figures of a row's whole life.
 struct SinceStart {
     elapsed: Option<Nanos>,
     cpu: Option<Nanos>,

@@ -35,7 +35,7 @@ pub(crate) enum Column {
     Written,
     /// The stacked bar.
     Time,
-    /// What the bar's marks are.
+    /// The meaning of the bar's marks.
     Overlap,
     Cause(Cause),
     Unrecorded,
@@ -59,7 +59,7 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// What no row contains and cells need.
+/// The data that cells need and no row contains.
 pub(crate) struct Beside<'a> {
     pub(crate) users: &'a Users,
     pub(crate) memory_total: Option<Bytes>,
@@ -178,12 +178,12 @@ impl Column {
         ALL.iter().find(|described| described.name == name).map(|described| described.column)
     }
 
-    /// Whether small values come first by themselves: names and numbers of tasks.
+    /// Returns true if small values come first by default: names and numbers of tasks.
     pub(crate) fn is_ascending(self) -> bool {
         matches!(self, Self::Pid | Self::ParentPid | Self::User | Self::Nice | Self::Cgroup | Self::Command)
     }
 
-    /// What rows are ordered by; `None` if it is not known.
+    /// Returns the number that rows are ordered by; `None` if it is not known.
     pub(crate) fn number(self, cell: &Cell<'_>) -> Option<f64> {
         let Cell { row, id, tasks } = cell;
         let sum = |figures: [Figure; 2]| {
@@ -329,7 +329,7 @@ pub(crate) fn short_name(cause: Cause) -> &'static str {
     }
 }
 
-/// Those that want something first.
+/// Returns the rank of a state. States that want something have the highest ranks.
 fn order_of_state(state: u8) -> u8 {
     b"ISXZPtTDR".iter().position(|letter| *letter == state).unwrap_or(0) as u8
 }

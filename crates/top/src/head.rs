@@ -22,7 +22,7 @@ pub(super) enum Breadth {
 }
 
 impl Breadth {
-    /// Of a screen of so many columns.
+    /// Returns the breadth of a screen of so many columns.
     pub(super) fn of(columns: u16) -> Self {
         match columns {
             ..80 => Self::Narrow,

@@ -19,7 +19,7 @@ pub(crate) struct Arrangement {
     pub(crate) sort: Column,
     pub(crate) is_reversed: bool,
     pub(crate) is_tree: bool,
-    /// What was typed: part of a name, a user or a pid.
+    /// The text that was typed: part of a name, a user or a pid.
     pub(crate) filter: String,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Arrangement {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Line {
     pub(crate) id: RowId,
-    /// Of a tree: the branches that stand before the name.
+    /// The branches of a tree, which stand before the name.
     pub(crate) branches: String,
 }
 
@@ -132,7 +132,7 @@ fn order(
     keyed.into_iter().map(|(number, _, id)| (number, id)).collect()
 }
 
-/// What is not known comes last, either way.
+/// Compares numbers. Unknown ones come last, either way.
 fn by_number(a: Option<f64>, b: Option<f64>, ascending: bool) -> Ordering {
     match (a, b) {
         (Some(a), Some(b)) if ascending => a.total_cmp(&b),
@@ -149,8 +149,8 @@ impl Selection {
         Some(rows.filter(is_process).map(|row| row.key.pid).collect())
     }
 
-    /// Whether a task is among what was asked for; `named` is what [`named`](Self::named) gave, and `members` are those of the cgroup
-    /// where its hierarchy is of version 1.
+    /// Returns true if a task is among those that were asked for; `named` is what [`named`](Self::named) gave, and `members` are those of
+    /// the cgroup where its hierarchy is of version 1.
     pub(super) fn takes(
         &self,
         task: &TaskRow,
@@ -181,7 +181,7 @@ impl Selection {
     }
 }
 
-/// Whether the typed text is part of a row's name or user name, or is its pid. Ignores case unless the text has a capital letter.
+/// Returns true if the typed text is part of a row's name or user name, or is its pid. Ignores case unless the text has a capital letter.
 pub(crate) fn matches(row: &GroupRow<'_>, typed: &str, users: &Users) -> bool {
     if typed == row.pid().to_string() {
         return true;
@@ -190,7 +190,7 @@ pub(crate) fn matches(row: &GroupRow<'_>, typed: &str, users: &Users) -> bool {
         || row.uid().and_then(|uid| users.name(uid)).is_some_and(|name| has(name, typed))
 }
 
-/// Whether it is part of a row's command line.
+/// Returns true if the typed text is part of a row's command line.
 pub(crate) fn matches_line(row: &GroupRow<'_>, typed: &str, commands: &mut TaskLabels) -> bool {
     commands.line_of(row).is_some_and(|line| has(line, typed))
 }

@@ -67,12 +67,12 @@ impl Machine {
         self.sampler.now()
     }
 
-    /// What disks and interfaces did.
+    /// Returns the rates of disks and interfaces.
     pub(crate) fn rates(&self) -> &Rates {
         self.sampler.rates()
     }
 
-    /// What all CPUs did.
+    /// Returns the shares of all CPUs together.
     pub(crate) fn cpu(&self) -> Option<CpuShares> {
         self.sampler.rates().cpu
     }
@@ -82,7 +82,7 @@ impl Machine {
         Some(self.now().cpu_quota.get().ok()?.as_ref()?.cpus())
     }
 
-    /// What each CPU did.
+    /// Returns the shares of each CPU.
     pub(crate) fn cpus(&self) -> &[Option<CpuShares>] {
         &self.sampler.rates().cpus
     }

@@ -1,4 +1,4 @@
-//! What limits the view, and how to lift it.
+//! Notes on what limits the view, and how to lift it.
 
 use facts::sample::Absence;
 use probe::tasks::TaskSource;
@@ -14,7 +14,7 @@ pub(super) struct Note {
     pub(super) text: String,
 }
 
-/// What a note is about. A batch says one of each.
+/// The topic of a note. A batch prints one note of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Topic {
     Captured,
@@ -25,7 +25,7 @@ pub(super) enum Topic {
 }
 
 impl Session {
-    /// What limits the view and how to lift it.
+    /// Returns notes on what limits the view and how to lift it.
     pub(super) fn notes(&self, view: OutputKind) -> Vec<Note> {
         let mut notes = Vec::new();
         let mut add = |topic: Topic, text: String| notes.push(Note { topic, text });

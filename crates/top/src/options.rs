@@ -17,7 +17,7 @@ pub(crate) struct TopOptions {
     pub(crate) roots: Roots,
     /// None: the best that is permitted.
     pub(crate) source: Option<TaskSource>,
-    /// What was recorded is shown from this instant on, in nanoseconds since 1970.
+    /// The instant from which on recorded data is shown, in nanoseconds since 1970.
     pub(crate) at_ns: Option<i64>,
     /// Where the history is; `None`: this user's place.
     pub(crate) data: Option<PathBuf>,

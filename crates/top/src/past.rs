@@ -164,7 +164,7 @@ impl Session {
     }
 }
 
-/// What the rows are ordered by, of the whole machine, with this range of its rates.
+/// Returns the expression that the rows are ordered by, for the whole machine, with this range for its rates.
 fn expression(sort: Column, range: &str) -> String {
     let of_tasks = |name: &str| format!("sum(rate(whit_task_{name}_total[{range}]))");
     match sort {

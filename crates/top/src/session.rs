@@ -37,11 +37,11 @@ pub(super) struct Session {
     pub(super) commands: TaskLabels,
     pub(super) settings: Settings,
     pub(super) arrangement: Arrangement,
-    /// What is shown.
+    /// The selection that is shown.
     selection: Selection,
-    /// What was asked for on the command line.
+    /// The selection of the command line.
     asked: Selection,
-    /// Who is in the cgroup of that, where its hierarchy is of version 1.
+    /// The members of the selection's cgroup, where its hierarchy is of version 1.
     members: Option<CgroupMembers>,
     /// Its tasks are shown since they started, and whit is not among them.
     pub(super) is_captured: bool,
@@ -51,7 +51,7 @@ pub(super) struct Session {
     pub(super) has_enabled_accounting: bool,
     /// Where the view is in the past.
     pub(super) past: Option<PastPlace>,
-    /// What is shown was recorded.
+    /// The data shown was recorded.
     pub(super) is_of_past: bool,
     /// As the command line has them.
     pub(super) options: TopOptions,
@@ -175,7 +175,7 @@ impl Session {
         Ok(())
     }
 
-    /// What was asked for must exist, at least at the first reading.
+    /// Checks that all that was asked for exists, at least at the first reading.
     ///
     /// # Errors
     /// Names what does not.
@@ -266,7 +266,7 @@ impl Session {
         true
     }
 
-    /// What the view is narrowed to, in words.
+    /// Describes the selection in words.
     pub(super) fn narrowed_to(&self) -> Vec<String> {
         let Selection { pids, tids, uid, comm, cgroup } = &self.selection;
         let list = |what: &str, ids: &[u32]| {
@@ -314,7 +314,7 @@ impl Session {
         arrange(&self.tasks, &arrangement, &self.users, commands)
     }
 
-    /// Whether a row is what is searched for: by what it shows.
+    /// Returns true if a row is what is searched for: by what it shows.
     pub(super) fn matches(&mut self, id: RowId, typed: &str) -> bool {
         let row = self.tasks.row(id);
         matches(&row, typed, &self.users)

@@ -1,4 +1,4 @@
-//! What `whit top` remembers: columns, order and interval, in whit/top.toml.
+//! Settings that `whit top` remembers: columns, order and interval, in whit/top.toml.
 
 use std::fs;
 use std::ops::RangeInclusive;
@@ -19,7 +19,7 @@ use text::printable::Shown as _;
 use text::printable::line_and_column;
 use text::quantity;
 
-/// What is remembered.
+/// The settings that are remembered.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Settings {
     pub(crate) columns: Vec<Column>,
@@ -33,7 +33,7 @@ pub(crate) struct Settings {
     pub(crate) with_each_device: bool,
     /// Each kernel thread is a row.
     pub(crate) with_kernel_threads: bool,
-    /// What limits the view is said on the screen.
+    /// Notes on what limits the view are shown on the screen.
     pub(crate) with_notes: bool,
     pub(crate) interval: Duration,
 }

@@ -101,7 +101,7 @@ impl Address {
         Ok(socket)
     }
 
-    /// The same with the port that the kernel chose for a socket that was bound here.
+    /// Returns this address with the port that the kernel chose for a socket that was bound here.
     pub(crate) fn bound(&self, socket: &OwnedFd) -> io::Result<Self> {
         let chosen = || -> io::Result<SocketAddr> { Ok(getsockname(socket)?.try_into()?) };
         Ok(match self {
@@ -111,8 +111,8 @@ impl Address {
         })
     }
 
-    /// A socket that connects to here; it is writable when it has. Somebody who takes none of a Unix socket's connections is
-    /// waited for once, not by each.
+    /// Connects a socket to this address; the socket is writable when it is connected. A peer that takes none of a Unix socket's
+    /// connections is waited for once, not by each.
     pub(crate) fn connect(&self, patience: &mut Patience) -> io::Result<OwnedFd> {
         let socket = self.socket()?;
         let try_once = || match self {

@@ -5,7 +5,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use facts::unit::Nanos;
 
-/// What became of a socket in its turn.
+/// The outcome of a socket's turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
     /// It waits for its peer, or for its deadline.
@@ -20,7 +20,7 @@ pub(super) enum Turn {
     Reconnect,
 }
 
-/// Those that can go on at once, and those that can at a time.
+/// The sockets that can go on at once, and those that can at a time.
 #[derive(Debug, Default)]
 pub(super) struct Agenda {
     ready: VecDeque<usize>,

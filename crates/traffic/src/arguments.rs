@@ -22,7 +22,7 @@ use command::kind::Kind;
 use command::options::{count, json, number, option, paragraphs, switch};
 use command::quantity::duration;
 
-/// Of the server that this replaces.
+/// The port of the server that this replaces.
 const PORT: u16 = 22222;
 
 fn common(command: Command) -> Command {

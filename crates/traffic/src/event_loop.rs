@@ -1,4 +1,4 @@
-//! What a thread of sink or send waits for: its sockets, a deadline, and the request to end.
+//! The event loop of a thread of sink or send. It waits for its sockets, a deadline, and the request to end.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -71,7 +71,7 @@ pub(super) struct EventLoop {
     stop: Arc<Stop>,
 }
 
-/// What became of a socket.
+/// The event of a socket.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Happened {
     pub(super) token: usize,

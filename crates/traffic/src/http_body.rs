@@ -82,7 +82,7 @@ impl BodyReader {
         Ok(taken)
     }
 
-    /// Whether nothing more is to come.
+    /// Returns true if nothing more is to come.
     pub(super) fn is_whole(&self) -> bool {
         *self == Self::Length(0)
     }

@@ -1,4 +1,4 @@
-//! What a sink took and a sender sent.
+//! Reports of what a sink took and a sender sent.
 
 use facts::task::TaskAccount;
 use facts::unit::{Bytes, Nanos};
@@ -29,7 +29,7 @@ fn rate(packets: u64, span: Nanos) -> Option<f64> {
     (span.0 > 0).then(|| packets as f64 * 1e9 / span.0 as f64)
 }
 
-/// Of so many packets or requests, and their bytes.
+/// Describes the rate of so many packets or requests, and their bytes.
 fn rate_words(count: u64, noun: &str, bytes: u64, span: Nanos) -> String {
     let Some(rate) = rate(count, span) else { return text::ABSENT.to_owned() };
     let a_second = bytes as f64 * 1e9 / span.0 as f64;
@@ -44,7 +44,7 @@ fn span(first: Option<Nanos>, last: Option<Nanos>) -> Nanos {
     first.zip(last).map_or(Nanos(0), |(first, last)| last.saturating_sub(first))
 }
 
-/// What a sink took.
+/// The report of a sink.
 pub(crate) struct SinkReport {
     accounts: Accounts,
     dropped: u64,
@@ -181,7 +181,7 @@ fn breakdown(task: &TaskAccount) -> Value {
     })
 }
 
-/// What a sender sent.
+/// The report of a sender.
 pub(crate) struct SendReport {
     sent: Sent,
     size: u64,
@@ -192,7 +192,7 @@ pub(crate) struct SendReport {
     waits: Option<TaskAccount>,
 }
 
-/// Of a hundred.
+/// Percentiles with their names in text and JSON.
 const PERCENTILES: [(f64, &str, &str); 4] =
     [(50.0, "p50", "p50_ns"), (90.0, "p90", "p90_ns"), (99.0, "p99", "p99_ns"), (99.9, "p99.9", "p99_9_ns")];
 

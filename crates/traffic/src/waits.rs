@@ -1,4 +1,4 @@
-//! What whit's own threads waited for.
+//! Delays of whit's own threads: what they waited for.
 
 use facts::task::figure::FigureSet;
 use facts::task::{TaskAccount, TimeBreakdown};

@@ -151,7 +151,7 @@ pub(super) fn exchanged_files(arena: &Arena, random: &mut Random) -> Result<(), 
     exchange(arena, random, false)
 }
 
-/// The same while whit is killed.
+/// Young files put in the place of old ones, as in [`exchanged_files`], while whit is killed.
 pub(super) fn exchanged_files_and_kills(arena: &Arena, random: &mut Random) -> Result<(), String> {
     exchange(arena, random, true)
 }

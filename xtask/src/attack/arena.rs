@@ -70,7 +70,7 @@ impl Arena {
             .map_err(text)
     }
 
-    /// The same to its end.
+    /// Runs such a deletion to its end.
     pub(super) fn delete(&self, words: &[&str]) -> Result<Output, String> {
         let output = self.start(words)?.wait_with_output().map_err(text)?;
         let errors = String::from_utf8_lossy(&output.stderr);

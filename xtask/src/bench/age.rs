@@ -79,11 +79,11 @@ pub(crate) fn run(programs: &Programs) -> Outcome {
     Ok(())
 }
 
-/// What is compared.
+/// The time that is compared.
 #[derive(Clone, Copy, PartialEq)]
 enum Cost {
     Wall,
-    /// Of all threads.
+    /// The CPU time of all threads.
     Cpu,
 }
 

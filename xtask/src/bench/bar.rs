@@ -57,7 +57,7 @@ pub(crate) fn run(programs: &Programs) -> Outcome {
     measure(&pinned, ", cold")
 }
 
-/// What is compared: ours, theirs, the limit of the ratio, and whether what waking up costs is taken off both.
+/// The comparisons: ours, theirs, the limit of the ratio, and whether what waking up costs is taken off both.
 const COMPARED: [(&str, &str, &str, &str, bool); 10] = [
     ("i3status' own, beyond waking up", "whit, imported", "i3status, own", "0.125", true),
     ("i3status' own: i3status", "whit, imported", "i3status, own", "", false),

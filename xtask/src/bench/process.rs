@@ -70,7 +70,8 @@ fn start_with(words: &[&str], input: Stdio) -> Result<Child, String> {
     command.spawn().map_err(|error| format!("{program}: {error}"))
 }
 
-/// What the scheduler has counted for a process's threads so far, and what its children that ended used, in ticks.
+/// Returns the CPU time in nanoseconds: of a process's threads as the scheduler has counted it so far, and of its children that ended, in
+/// whole ticks.
 fn cpu_ns(child: &Child) -> Result<f64, String> {
     cpu_ns_of(child.id())
 }

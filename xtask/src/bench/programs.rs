@@ -65,7 +65,7 @@ fn succeed(command: &mut Command) -> Outcome {
     if status.success() { Ok(()) } else { Err(format!("{command:?}: {status}")) }
 }
 
-/// Whether a program is on the path.
+/// Returns whether a program is on the path.
 pub(crate) fn is_there(name: &str) -> bool {
     Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
 }

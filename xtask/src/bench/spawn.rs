@@ -45,7 +45,7 @@ fn own_spawns(count: usize) -> Result<f64, String> {
     Ok(start.elapsed().as_nanos() as f64 / count as f64)
 }
 
-/// The same by a program in C with a gigabyte of its own, which prints it.
+/// Measures nanoseconds for each by a program in C with a gigabyte of its own, which prints them.
 fn bare_spawns(program: &str, way: &str, count: usize) -> Result<f64, String> {
     let output = std::process::Command::new(program)
         .args([way, &count.to_string(), &PARENT_BYTES.to_string()])

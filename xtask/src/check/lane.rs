@@ -17,7 +17,7 @@ use super::steps::{Stage, Step};
 const UNAVAILABLE: i32 = 75;
 /// The longest step takes half of it on a slow machine. One that hangs would hide its log, and those of all others.
 const LONGEST: Duration = Duration::from_mins(40);
-/// Of what it was running so much is shown a line.
+/// The most characters of a line about a process that a step was running.
 const WIDTH: usize = 200;
 /// The niceness of the first of several lanes, less that of the check: so much that they end together.
 const FIRST_NICENESS: i32 = -2;

@@ -1,4 +1,4 @@
-//! What a check found: a table for people, JSON for programs, and the verdict.
+//! The report of a check: a table for people, JSON for programs, and the verdict.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 
 use super::timings::{self, Counts, Timing, Trial};
 
-/// Of the timed trials so many may be repeated.
+/// The most timed trials that may be repeated, as a part of all.
 const MOST_REPEATED_RATIO: f64 = 0.03;
 /// A trial that fails so often and then passes is not trusted.
 const MOST_FAILED_ATTEMPTS: usize = 1;
 /// So many of the slowest tests are listed.
 const SLOWEST: usize = 20;
 
-/// What became of a step.
+/// The outcome of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     Passed,
@@ -68,7 +68,7 @@ impl Report {
         self.steps.extend(results);
     }
 
-    /// Whether no step failed.
+    /// Returns whether no step failed.
     pub(super) fn is_passed(&self) -> bool {
         self.steps.iter().all(|step| step.outcome != Outcome::Failed)
     }
@@ -133,7 +133,7 @@ impl Report {
         text
     }
 
-    /// The same as JSON.
+    /// Returns the report as JSON.
     pub(super) fn json(&self) -> Value {
         let steps = self.steps.iter().map(|step| {
             json!({ "step": step.target, "seconds": step.seconds, "outcome": step.outcome.name().to_lowercase() })

@@ -13,7 +13,7 @@ pub(super) struct Step {
 /// Lanes that run side by side, each with its steps one after the other. The first is mostly of one CPU, and comes first where CPUs are scarce.
 pub(super) struct Stage {
     pub(super) lanes: &'static [&'static [Step]],
-    /// Whether a failure makes the following stages useless.
+    /// A failure makes the following stages useless.
     pub(super) is_needed: bool,
 }
 
@@ -25,7 +25,7 @@ const fn elsewhere(target: &'static str) -> Step {
     Step { target, options: &[], may_be_unavailable: true }
 }
 
-/// Tests with their seconds, which the test harness of a stable compiler prints only if it is told to be another.
+/// Tests with their seconds, which the test harness of a stable compiler prints only if it takes itself for a nightly one.
 const TESTS: Step = Step { target: "test", options: &["TIMES=1"], may_be_unavailable: false };
 
 /// First what the others need: one build of all tests, which uses both CPUs, while packages are installed. Then what compiles beside what

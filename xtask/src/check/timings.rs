@@ -16,7 +16,7 @@ pub(super) struct Trial {
     pub(super) kind: String,
     pub(super) is_passed: bool,
     pub(super) seconds: f64,
-    /// What the failed attempts said, and the share of a CPU that a hypervisor took meanwhile.
+    /// The messages of the failed attempts, and the share of a CPU that a hypervisor took meanwhile.
     pub(super) failed: Vec<(String, f64)>,
 }
 

@@ -143,7 +143,7 @@ pub(super) struct Process {
     pub(super) threads: u32,
     /// Seconds after the machine's start.
     pub(super) started_s: i64,
-    /// Of all threads.
+    /// CPU time of all threads in user mode.
     pub(super) user_us: u64,
     pub(super) system_us: u64,
     pub(super) resident_pages: u64,

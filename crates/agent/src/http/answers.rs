@@ -10,7 +10,7 @@ use history::past::{BatchedSource, Past};
 
 use super::replies::{Answers, Curve, Curves, Fault};
 
-/// What the values of one tick may take: the expressions are those of a page, but whoever asks may send others.
+/// The longest that the values of one tick may take: the expressions are those of a page, but any client may send others.
 const LONGEST_AT_A_TICK: Duration = Duration::from_millis(50);
 const MOST_POINTS_AT_A_TICK: usize = 200_000;
 

@@ -31,7 +31,8 @@ const LONGEST_BODY: Duration = Duration::from_secs(10);
 pub(super) const LONGEST_EVALUATION: Duration = Duration::from_secs(30);
 /// When a request that others waited for may be tried again.
 const RECALLED_PAUSE: Duration = Duration::from_secs(5);
-/// What an evaluation may have in memory, all its parts counted: 64 MB. Copies and what a source keeps are a multiple of that.
+/// The most points that an evaluation may have in memory, all its parts counted: 64 MB. Copies and what a source keeps are a multiple of
+/// that.
 const MOST_POINTS: usize = 4_000_000;
 /// The most values of an answer: as JSON each takes some 200 bytes until it is sent.
 const MOST_ANSWERED: usize = 1_000_000;
@@ -163,7 +164,7 @@ fn unavailable(Busy { retry_after }: Busy) -> Response {
     ([(header::RETRY_AFTER, seconds.to_string())], reply).into_response()
 }
 
-/// What an evaluation may take.
+/// Returns the limits of an evaluation.
 pub(super) fn limits(is_interrupted: &dyn Fn() -> bool) -> Limits<'_> {
     Limits { most_points: MOST_POINTS, is_interrupted, ..Limits::default() }
 }
@@ -269,7 +270,8 @@ impl Wanted {
         })
     }
 
-    /// Those of the machine, whether they have samples then or not; those of tasks that have.
+    /// Returns the names of the machine's series, whether they have samples then or not, and those of the series of tasks that have samples
+    /// then.
     fn names(&self, past: &Past, cancellation: &Cancellation) -> Result<BTreeSet<SeriesName>, Refusal> {
         let mut names = BTreeSet::new();
         if self.selectors.is_empty() {
@@ -302,7 +304,7 @@ impl Wanted {
         Ok(names)
     }
 
-    /// What is made of the names, and of how many there may be.
+    /// Answers with what `make` returns for the names and the most that an answer may have.
     async fn answer(
         self,
         shared: Arc<Shared>,

@@ -1,7 +1,7 @@
-//! Who asks, and what they may see.
+//! Identifies the user who sends a request, and what they may see.
 //!
-//! On loopback and at a Unix socket the kernel says which user a connection is from: whoever may see all tasks at the agent's socket sees
-//! them here, others see their own. From elsewhere a token is needed, which shows all.
+//! On loopback and at a Unix socket the kernel says which user a connection is from: a user who may see all tasks at the agent's socket
+//! sees them here, others see their own. From elsewhere a token is needed, which shows all.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -66,7 +66,7 @@ pub(super) async fn check(State(shared): State<Arc<Shared>>, mut request: Reques
             Err(time) => return sign_in::wait(time),
         },
         None if !is_name_expected(&shared, peer, headers) => {
-            // A name that somebody else's server gave to this address.
+            // A name that another server gave to this address.
             return refusal(StatusCode::FORBIDDEN, "forbidden", "this host name is not the machine's own")
                 .into_response();
         }
@@ -139,7 +139,7 @@ fn is_local_name(headers: &HeaderMap) -> bool {
             || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback()))
 }
 
-/// Whether a request has the token, or is from a browser that has shown it.
+/// Returns whether a request has the token, or is from a browser that has shown it.
 ///
 /// # Errors
 /// How long nothing is looked at, since a wrong one came.

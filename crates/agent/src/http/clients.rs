@@ -81,7 +81,7 @@ pub(super) struct Running {
     flag: RecallFlag,
 }
 
-/// What a client has used.
+/// The use of the API by one client.
 #[derive(Debug)]
 struct Client {
     running: usize,

@@ -10,7 +10,7 @@ use axum::response::Response;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// What fits into a packet is sent as it is.
+/// The least bytes of a reply that is compressed: a smaller one fits into a packet and is sent as it is.
 const LEAST_BYTES: u64 = 1400;
 /// A millisecond or two.
 const MOST_AT_ONCE: usize = 200_000;

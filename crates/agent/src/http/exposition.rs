@@ -1,4 +1,4 @@
-//! The last tick, for whoever scrapes it: Prometheus' text format and OpenMetrics.
+//! The last tick, for scrapers: Prometheus' text format and OpenMetrics.
 //!
 //! <https://prometheus.io/docs/instrumenting/exposition_formats/>
 
@@ -63,7 +63,7 @@ fn render(past: &Past) -> String {
     text
 }
 
-/// The same text in the words of OpenMetrics, which names a counter without its suffix.
+/// Returns the same text in the words of OpenMetrics, which names a counter without its suffix.
 fn open_metrics(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let counters: HashSet<&str> = text

@@ -58,7 +58,7 @@ impl KeptPast {
         Ok(done)
     }
 
-    /// Tells of each tick.
+    /// Returns a receiver that is notified of each tick.
     pub(super) fn ticks(&self) -> watch::Receiver<u64> {
         self.ticks.clone()
     }

@@ -14,14 +14,14 @@ use super::clients::ClientKey;
 use crate::options::Listen;
 use service::unix_socket;
 
-/// What is bound, before there is a runtime.
+/// A socket that is bound, before there is a runtime.
 #[derive(Debug)]
 pub(super) enum Bound {
     Tcp(std::net::TcpListener),
     Unix(std::os::unix::net::UnixListener),
 }
 
-/// What accepts connections.
+/// A socket that accepts connections.
 #[derive(Debug)]
 pub(super) enum Listener {
     Tcp(TcpListener),
@@ -35,7 +35,7 @@ pub(super) enum Stream {
     Unix(UnixStream),
 }
 
-/// Who is at the other end, as far as is known before a request.
+/// The other end of a connection, as far as it is known before a request.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Peer {
     /// From one address to another.
@@ -55,7 +55,7 @@ impl Peer {
         }
     }
 
-    /// Who is at the other end of a request's connection.
+    /// Returns the other end of a request's connection.
     pub(super) fn of(request: &Request) -> Option<Self> {
         request.extensions().get::<Self>().copied()
     }
@@ -77,7 +77,7 @@ impl Bound {
         }
     }
 
-    /// The same within a runtime.
+    /// Turns it into a listener; must be called within a runtime.
     pub(super) fn listen(self) -> io::Result<Listener> {
         match self {
             Self::Tcp(listener) => TcpListener::from_std(listener).map(Listener::Tcp),

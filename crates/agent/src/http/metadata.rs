@@ -1,4 +1,4 @@
-//! What there is to know beside series.
+//! Metadata: what there is to know beside series.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub(super) async fn metadata(
     .await
 }
 
-/// Who answers: others choose by the version what they may ask. That of Prometheus, whose language this is a part of.
+/// Returns the version that answers: clients choose by it what they may ask. It is that of Prometheus, whose language this is a part of.
 pub(super) async fn build() -> Response {
     success(&json!({
         "version": "2.42.0",

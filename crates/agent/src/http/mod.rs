@@ -1,4 +1,4 @@
-//! HTTP: Prometheus' API, and the last tick for whoever scrapes it. A thread of its own serves it, so that no client delays a tick.
+//! HTTP: Prometheus' API, and the last tick for scrapers. A thread of its own serves it, so that no client delays a tick.
 
 mod alerts;
 mod answers;
@@ -63,7 +63,7 @@ use shared::Shared;
 const MOST_SHORT: usize = 3;
 /// The longest that the head of a request, or the next request, may take.
 const LONGEST_HEAD: Duration = Duration::from_secs(10);
-/// The longest that a connection lives: whoever reads slowly does not keep an answer in memory for ever.
+/// The longest that a connection lives: a client that reads slowly does not keep an answer in memory for ever.
 const LONGEST_CONNECTION: Duration = Duration::from_secs(300);
 
 /// The server, as long as this is kept.

@@ -19,7 +19,7 @@ impl Reader {
         Self { is_on, turn: Arc::default(), site: Mutex::default() }
     }
 
-    /// Whether a path is the reader's.
+    /// Returns whether a path is the reader's.
     pub(super) fn has(&self, path: &str) -> bool {
         self.is_on && path.starts_with(PREFIX)
     }

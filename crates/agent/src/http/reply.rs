@@ -20,7 +20,7 @@ struct Success<'d, D> {
     status: &'static str,
 }
 
-/// What was asked for.
+/// Returns a reply with the data that was asked for.
 pub(super) fn success(data: &impl Serialize) -> Response {
     document(StatusCode::OK, &Success { data, status: "success" })
 }

@@ -22,16 +22,16 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// Wrong passwords from an address within that time, of whatever accounts: each takes time to look at.
 #[cfg(feature = "feeds")]
 const MOST_WRONG: u32 = 30;
-/// What is remembered of an account's name.
+/// The most bytes of an account's name that are remembered.
 const MOST_NAME_BYTES: usize = 64;
 
-/// What is known of those who need a token.
+/// The sessions and the failed attempts of clients that need a token.
 #[derive(Debug, Default)]
 pub(super) struct SignIn(Mutex<Known>);
 
 #[derive(Debug, Default)]
 struct Known {
-    /// What the cookie of each says, and when it was made.
+    /// The value of each session's cookie, and when the session was made.
     sessions: VecDeque<(String, Instant)>,
     /// Until when nothing is looked at that comes from an address for an account (none: the token), and how many were wrong.
     waits: HashMap<(Option<IpAddr>, Option<String>), (Instant, u32)>,
@@ -45,7 +45,7 @@ impl SignIn {
         look(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Whether a request is from a browser that has signed in.
+    /// Returns whether a request is from a browser that has signed in.
     pub(super) fn is_signed_in(&self, headers: &HeaderMap) -> bool {
         let Some(session) = session(headers) else { return false };
         self.known(|known| {
@@ -54,7 +54,7 @@ impl SignIn {
         })
     }
 
-    /// Whether what was shown is the token. From an address from which wrong ones came nothing is looked at for a while.
+    /// Returns whether the bytes given are the token. From an address from which wrong ones came nothing is looked at for a while.
     ///
     /// # Errors
     /// How long that is.
@@ -133,7 +133,7 @@ impl Known {
         *count += 1;
     }
 
-    /// What stands for a peer: its address, of IPv6 the network; `None` stands for all who have none, or came after too many others.
+    /// Returns the address of a peer, of IPv6 the network; `None` for all peers that have none, or came after too many others.
     fn address(&mut self, peer: Option<Peer>, now: Instant) -> Option<IpAddr> {
         if self.waits.len() >= MOST_ADDRESSES {
             self.waits.retain(|_, (until, _)| *until + LONGEST_WAIT > now);
@@ -150,7 +150,7 @@ impl Known {
     }
 }
 
-/// What is remembered of an account's name.
+/// Returns the part of an account's name that is remembered.
 fn cut(account: &str) -> String {
     account[..account.floor_char_boundary(MOST_NAME_BYTES)].to_owned()
 }
@@ -162,7 +162,7 @@ fn session(headers: &HeaderMap) -> Option<&str> {
     pairs.find(|(name, _)| *name == COOKIE).map(|(_, value)| value)
 }
 
-/// Whether two texts are the same, in a time that does not depend on how much of them is.
+/// Returns whether two texts are the same, in a time that does not depend on how much of them is.
 fn is_token(given: &[u8], token: &str) -> bool {
     let differing = given.iter().zip(token.as_bytes()).fold(0, |all, (one, other)| all | (one ^ other));
     differing == 0 && given.len() == token.len()

@@ -1,4 +1,4 @@
-//! What every request needs.
+//! The state that every request needs.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use super::reply::{Refusal, refusal};
 use super::request_queue::RequestQueue;
 use super::sessions::SignIn;
 
-/// What every request needs.
+/// The state that every request needs.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) history: PathBuf,

@@ -16,7 +16,7 @@ use crate::shared_states::SharedStates;
 const FIRST_DELAY: Nanos = Nanos(1_000_000_000);
 const LONGEST_DELAY: Nanos = Nanos(60_000_000_000);
 
-/// What a part may depend on and what can change while it runs.
+/// The settings that a part may depend on and that can change while it runs.
 #[derive(Clone)]
 pub(super) struct Settings {
     pub(super) options: AgentOptions,
@@ -24,7 +24,7 @@ pub(super) struct Settings {
     pub(super) reading: Option<TaskReading>,
 }
 
-/// What parts are started with.
+/// The context that parts are started with.
 pub(super) struct Context {
     pub(super) settings: Settings,
     /// The path of the database.

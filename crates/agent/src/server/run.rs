@@ -143,7 +143,7 @@ struct State {
     labels: Option<TaskLabels>,
     /// Notified by services when a client needs data of the recorder.
     requests: Notifier,
-    /// What was sent last.
+    /// The subscription that was sent last.
     subscription: Subscription,
     is_report_due: bool,
 }

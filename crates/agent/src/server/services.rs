@@ -1,4 +1,4 @@
-//! What the server serves: a list of parts. One that cannot be started is logged and tried again, and the others run without it.
+//! The services of the server: a list of parts. One that cannot be started is logged and tried again, and the others run without it.
 
 use std::time::Duration;
 

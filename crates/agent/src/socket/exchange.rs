@@ -7,7 +7,7 @@ use facts::task::rounds::Scope;
 use facts::unit::Nanos;
 use probe::background_job::Notifier;
 
-/// What is ready to be sent.
+/// A message that is ready to be sent.
 #[derive(Clone, Debug)]
 pub(crate) struct Published {
     pub(super) what: What,
@@ -20,13 +20,13 @@ pub(crate) struct Published {
 pub(crate) enum What {
     /// All tasks of a scope: for clients that wait for their first round.
     Whole(Scope),
-    /// What changed in a scope: for clients that have all the rounds before.
+    /// The changes in a scope: for clients that have all the rounds before.
     Round(Scope),
     /// For clients of a scope that asked for it.
     Status(Scope),
 }
 
-/// What is wanted of a scope.
+/// The clients' demand for a scope.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Wish {
     /// Clients that follow it.
@@ -36,7 +36,7 @@ pub(crate) struct Wish {
 }
 
 impl Wish {
-    /// Whether a client waits for all tasks.
+    /// Returns whether a client waits for all tasks.
     pub(crate) fn is_whole_wanted(self) -> bool {
         self.waiting > 0
     }
@@ -123,7 +123,7 @@ impl Exchange {
         self.state().interval
     }
 
-    /// Whether the connections are to be closed; `true` once.
+    /// Returns whether the connections are to be closed; `true` once.
     pub(super) fn take_hang_up(&self) -> bool {
         std::mem::take(&mut self.state().is_hang_up_wanted)
     }

@@ -141,7 +141,7 @@ impl Server {
         while is_readable && served.is_ok() {
             turns += 1;
             match client.read() {
-                // Nobody has so much to ask.
+                // No client has so much to ask.
                 _ if turns > MOST_TURNS => served = Err(Closed),
                 Err(Closed) => served = Err(Closed),
                 Ok(requests) if requests.is_empty() => break,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::kinds::KINDS;
 
-/// What the command line says of it.
+/// The settings of the default configuration that the command line makes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Defaults {
     /// Interfaces to show; empty for all that are up.
@@ -17,7 +17,7 @@ pub(crate) struct Defaults {
 }
 
 impl Defaults {
-    /// Whether the command line asks for a bar of its own, whatever file there is.
+    /// Returns true if the command line asks for a bar of its own, whatever file there is.
     pub(crate) fn is_asked_for(&self) -> bool {
         *self != Self::default()
     }
@@ -54,7 +54,7 @@ pub(crate) fn default_configuration(defaults: &Defaults) -> String {
     text
 }
 
-/// The same with the formats that the segments have by themselves, to be changed.
+/// Returns the default configuration with the default formats of the segments, to be changed.
 pub(crate) fn printed_defaults(defaults: &Defaults) -> String {
     let mut text = String::new();
     for line in default_configuration(defaults).lines() {

@@ -37,7 +37,7 @@ impl BarConfig {
         Self { output: None, style, members: Vec::new() }
     }
 
-    /// Whether a segment runs a command.
+    /// Returns true if a segment runs a command.
     pub(crate) fn has_commands(&self) -> bool {
         self.members.iter().any(|member| member.segment.runs_commands())
     }

@@ -195,7 +195,7 @@ fn appearance(options: &Options<'_, '_>, kind: &'static Kind) -> Result<Appearan
     })
 }
 
-/// What was asked for comes first, then the three tones, the most urgent before the others.
+/// Reads thresholds: those that were asked for come first, then the three tones, the most urgent before the others.
 fn thresholds(options: &Options<'_, '_>, kind: &'static Kind) -> Result<Vec<Threshold>, Fault> {
     let mut thresholds = Vec::new();
     for own in options.tables("thresholds")? {

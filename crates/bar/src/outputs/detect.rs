@@ -9,7 +9,7 @@ use crate::arguments::BarOutput;
 /// How far up: a status line is mostly started by a shell.
 const GENERATIONS: usize = 3;
 
-/// Whether a terminal controls this process: tty(4).
+/// Returns true if a terminal controls this process: tty(4).
 fn has_terminal() -> bool {
     std::fs::File::open("/dev/tty").is_ok()
 }

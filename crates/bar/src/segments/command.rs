@@ -1,4 +1,4 @@
-//! What a user's own command prints: once each time, or line by line for as long as it runs.
+//! The output of a user's own command: once each time, or line by line for as long as it runs.
 
 mod outcome;
 
@@ -63,7 +63,7 @@ struct Command {
     dying: Option<Process>,
     /// Something happened while it ran: what it says may be old already.
     is_wanted_again: bool,
-    /// What came of it last.
+    /// Its last outcome.
     outcome: Outcome,
     not_before: Nanos,
 }

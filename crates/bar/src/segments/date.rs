@@ -17,7 +17,7 @@ use configuration::{Fault, Options};
 use text::template::Value;
 use text::units::push_padded;
 
-/// What is shown where nothing else is asked for.
+/// The default format.
 const USUAL: &str = "%a %Y-%m-%d %H:%M:%S";
 
 pub(crate) const KIND: Kind = Kind {
@@ -103,7 +103,7 @@ struct LocalDay {
     weekday: usize,
 }
 
-/// What a clock on the wall shows.
+/// The time that a clock on the wall shows.
 #[derive(Clone, Copy, Debug)]
 struct LocalTime {
     day: LocalDay,

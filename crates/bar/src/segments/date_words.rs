@@ -25,7 +25,7 @@ pub(super) struct Moment {
 }
 
 impl DateWords {
-    /// Those that a format needs; nothing is read where it has no words.
+    /// Returns the words that formats need. Reads nothing if they have no words.
     pub(super) fn of(formats: [&str; 2]) -> Self {
         let has_words = formats.iter().any(|format| directives(format).any(|letter| WORDS.contains(letter)));
         let words = has_words.then(language).flatten().and_then(|name| time_words(&name));
@@ -93,7 +93,7 @@ const LOCALES: &str = "/usr/lib/locale";
 /// An LC_TIME that is longer is none.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// What is installed of a language, in directories of its own or in the archive of all.
+/// Reads the words that are installed for a language, in directories of its own or in the archive of all.
 fn time_words(name: &str) -> Option<TimeWords> {
     // A locale is no path.
     if name.contains('/') {
@@ -129,7 +129,7 @@ fn directives(format: &str) -> impl Iterator<Item = char> {
     })
 }
 
-/// What may stand between `%` and the letter: flags, widths and the modifiers of other calendars.
+/// Returns true for what may stand between `%` and the letter: flags, widths and the modifiers of other calendars.
 fn is_flag(letter: char) -> bool {
     matches!(letter, '-' | '_' | '^' | '#' | 'E' | 'O' | ':') || letter.is_ascii_digit()
 }

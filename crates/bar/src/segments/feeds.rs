@@ -33,7 +33,7 @@ struct Feeds {
     query: Query<Option<u64>, Job<Option<u64>>>,
 }
 
-/// Finds an account among the lines of the agent's status; to users it tells their own alone.
+/// Finds the count of an account in the lines of the agent's status, which shows users only their own.
 fn unread(status: &str, account: &str) -> Option<u64> {
     status.lines().find_map(|line| {
         let (name, count) = line.strip_prefix("whit_feed_unread{account=\"")?.split_once("\"} ")?;

@@ -1,4 +1,4 @@
-//! What stands in a file.
+//! The contents of a file.
 
 use std::path::Path;
 use std::time::Duration;

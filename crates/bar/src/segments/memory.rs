@@ -38,7 +38,7 @@ pub(crate) const KIND: Kind = Kind {
     ..Kind::DEFAULT
 };
 
-/// What is made of more than the total and what is available.
+/// Fields that are made of more than the total and what is available.
 const FROM_ALL: &[&str] = &[
     "anonymous",
     "caches",

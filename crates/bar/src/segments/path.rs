@@ -1,4 +1,4 @@
-//! Whether something is at a path: a VPN's interface, a mounted key, a lock.
+//! The existence of something at a path: a VPN's interface, a mounted key, a lock.
 
 use std::time::Duration;
 

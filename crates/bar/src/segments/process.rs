@@ -1,4 +1,4 @@
-//! Whether the process of a PID file lives.
+//! The state of a PID file's process: it lives or not.
 
 use std::time::Duration;
 

@@ -22,7 +22,7 @@ const READ: usize = 40;
 const FIRST_S: u64 = 1_700_000_000;
 const MOST_ROUNDS: usize = 3;
 
-/// What is measured.
+/// The quantity that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Question {
     In,
@@ -143,7 +143,7 @@ fn answer(engine: &mut dyn Engine, question: Question) -> Result<f64, String> {
     own_wall(1, read).map(|ns| ns / (chosen.len() as f64 * TICKS as f64))
 }
 
-/// The same of a store elsewhere, which takes samples of the last hour alone.
+/// Measures a remote store, which takes only samples of the last hour.
 fn answer_of(remote: &RemoteStore, question: Question) -> Result<f64, String> {
     let run = random::hex();
     let now_s = probe::clock_now().realtime.0 / Nanos::SECOND.0;

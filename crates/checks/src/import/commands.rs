@@ -18,7 +18,7 @@ pub(super) struct Commands<'f> {
     resources: &'f Macros,
 }
 
-/// What stands in a program of a shell where whit puts no placeholder, since a second reading would take its value for a part of the program.
+/// The parts of a program of a shell where whit puts no placeholder, since a second reading would take its value for a part of the program.
 const READ_TWICE: [&str; 6] = ["`", "$(", "${", "<<", "eval", "sh -c"];
 
 impl<'f> Commands<'f> {
@@ -118,7 +118,7 @@ fn values(checked: &Checked<'_>, texts: &[&String]) -> BTreeMap<String, (String,
     values
 }
 
-/// Whether a value is one word, whatever stands around it.
+/// Returns whether a value is one word, whatever stands around it.
 fn is_plain(value: &str) -> bool {
     !value.is_empty()
         && value.chars().all(|letter| letter.is_ascii_alphanumeric() || "._:/@%+=,-".contains(letter))
@@ -140,7 +140,7 @@ fn without_comments(line: &str) -> String {
     out
 }
 
-/// What a custom variable is called in whit.
+/// Returns the name of a custom variable in whit.
 pub(super) fn variable(kind: &str, name: &str) -> String {
     format!("{kind}_{}", name.to_lowercase())
 }

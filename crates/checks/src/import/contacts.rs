@@ -16,12 +16,12 @@ use configuration::quoted;
 #[derive(Debug, Default)]
 pub(super) struct Contacts<'f> {
     receivers: BTreeMap<&'f str, Vec<String>>,
-    /// What each contact gets of hosts and services, in the letters of its options.
+    /// The notifications that each contact gets of hosts and services, in the letters of its options.
     wanted: BTreeMap<&'f str, [BTreeSet<char>; 2]>,
     groups: BTreeMap<&'f str, BTreeSet<&'f str>>,
 }
 
-/// Of hosts and of services.
+/// The kinds of objects: hosts and services.
 const KINDS: [&str; 2] = ["host", "service"];
 
 impl<'f> Contacts<'f> {
@@ -119,7 +119,7 @@ fn receiver_name(contact: &str) -> String {
     if name.starts_with('{') { format!("_{name}") } else { name }
 }
 
-/// What a contact's commands do.
+/// The ways in which a contact's commands notify.
 #[derive(Debug, Default)]
 struct Ways {
     mail: Option<String>,
@@ -190,7 +190,7 @@ impl Ways {
     }
 }
 
-/// What a contact gets of hosts or services, in the letters of its options: nothing without options.
+/// Returns what a contact gets of hosts or services, in the letters of its options: nothing without options.
 fn wanted(contact: &NagiosObject, kind: &str) -> BTreeSet<char> {
     let all = if kind == "host" { "durfs" } else { "wucrfs" };
     let options = contact.options(&format!("{kind}_notification_options"));

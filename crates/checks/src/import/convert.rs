@@ -33,7 +33,7 @@ const KINDS: [&str; 13] = [
     "hostextinfo",
     "serviceextinfo",
 ];
-/// What Nagios takes where nothing is said, in units of `interval_length`.
+/// The default of Nagios where nothing is said, in units of `interval_length`.
 const USUAL_INTERVAL: f64 = 5.0;
 const USUAL_RETRY_INTERVAL: f64 = 1.0;
 /// No check is run less often.
@@ -44,7 +44,7 @@ const DAY_S: f64 = 86_400.0;
 pub struct Imported {
     /// TOML.
     pub text: String,
-    /// What was left out or changed, a line each, what matters first. The text names these as well.
+    /// The notes on what was left out or changed, a line each, what matters first. The text names these as well.
     pub notes: Vec<String>,
     /// How much was carried over, changed and left out.
     pub summary: String,
@@ -164,7 +164,7 @@ impl<'f> Converter<'f> {
         parents
     }
 
-    /// What the main file says of everything.
+    /// Converts the settings of the main file.
     fn settings(&mut self) {
         let main = Place::default();
         for name in
@@ -244,7 +244,7 @@ impl<'f> Converter<'f> {
         }
     }
 
-    /// What hosts and services have in common.
+    /// Writes the options that hosts and services have in common.
     fn push_check(&mut self, checked: &Checked<'f>, out: &mut String) {
         let object = checked.object;
         for name in object.values.keys() {
@@ -370,7 +370,7 @@ impl<'f> Converter<'f> {
     }
 }
 
-/// Whether results of a host are submitted, which Nagios takes of every host: those of one that says something about it.
+/// Returns whether results of a host are submitted. Nagios takes them of every host; here a host must say something about it.
 fn is_submitted(host: &NagiosObject) -> bool {
     let is_set = |name: &str, value: f64| host.number(name) == Some(value);
     is_set("active_checks_enabled", 0.0)

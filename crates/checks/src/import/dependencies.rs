@@ -1,4 +1,4 @@
-//! Dependencies of services: while one has a problem, nothing is told of the other.
+//! Dependencies of services: while one has a problem, no notifications are sent of the other.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -105,7 +105,7 @@ impl<'f> Dependencies<'f> {
         }
     }
 
-    /// `parents` of services: nothing is told of a service whose parents all have problems.
+    /// Adds the `parents` of services: no notifications are sent of a service whose parents all have problems.
     fn add_parents(&mut self, services: &Services<'f>, notes: &mut Notes) {
         for checked in services.all() {
             let (host, Some(description)) = (checked.host_name(), checked.description()) else { continue };

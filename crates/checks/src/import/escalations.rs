@@ -12,7 +12,7 @@ use super::services::{Checked, Groups, ServiceGroups, ServiceName, Services, of_
 #[derive(Debug, Default)]
 pub(super) struct Escalations<'f>(BTreeMap<ServiceName<'f>, Vec<&'f NagiosObject>>);
 
-/// What has no counterpart in whit.
+/// The directives that have no counterpart in whit.
 const UNKNOWN: [&str; 3] = ["notification_interval", "escalation_period", "escalation_options"];
 
 impl<'f> Escalations<'f> {

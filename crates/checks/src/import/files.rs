@@ -27,7 +27,7 @@ pub(super) struct NagiosFiles {
     pub(super) settings: Vec<(String, String)>,
     /// The files, by their numbers.
     pub(super) files: Vec<PathBuf>,
-    /// What cannot be read.
+    /// Notes on what cannot be read.
     pub(super) notes: Notes,
 }
 
@@ -37,7 +37,7 @@ impl NagiosFiles {
         self.settings.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// Whether a setting is on, which usually is so or is not.
+    /// Returns whether a setting is on; `usual` is its default.
     pub(super) fn is_on(&self, name: &str, usual: bool) -> bool {
         // An object file alone says nothing of what Nagios' main file does.
         match self.setting(name) {

@@ -1,4 +1,4 @@
-//! What an import cannot carry over: each thing with its first place, and how much depends on it.
+//! Notes on what an import cannot carry over: each thing with its first place, and how much depends on it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use formats::nagios::Place;
 use text::printable::Shown as _;
 
-/// What hosts and services say that is read.
+/// The directives of hosts and services that are read.
 const READ: [&str; 35] = [
     "active_checks_enabled",
     "address",
@@ -46,7 +46,7 @@ const READ: [&str; 35] = [
     "retain_nonstatus_information",
     "retain_status_information",
 ];
-/// Of Nagios' own pages, and habits that no result depends on.
+/// Directives for Nagios' own pages, and habits that no result depends on.
 const OF_NO_CONCERN: [&str; 22] = [
     "2d_coords",
     "3d_coords",
@@ -81,7 +81,7 @@ pub(super) enum Weight {
     Remark,
 }
 
-/// What was left out or changed.
+/// Notes on what was left out or changed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Notes {
     left_out: BTreeMap<String, (Place, usize, Weight)>,
@@ -131,7 +131,7 @@ impl Notes {
         (self.changed.len(), self.left_out.len())
     }
 
-    /// Whether a run or a notification depends on something that was left out.
+    /// Returns whether a run or a notification depends on something that was left out.
     pub(super) fn has_effect(&self) -> bool {
         self.left_out.values().any(|(.., weight)| *weight == Weight::Effect)
     }

@@ -4,7 +4,7 @@ use crate::NAGIOS_MACROS;
 use formats::nagios::NagiosObject;
 use notify::FIELDS;
 
-/// Whether a line does what those of Nagios' sample configuration and of Debian do: a text by `printf` or `echo` to `mail` with the
+/// Returns whether a line does what those of Nagios' sample configuration and of Debian do: a text by `printf` or `echo` to `mail` with the
 /// contact's address, and nothing else.
 pub(super) fn is_stock_mail(line: &str) -> bool {
     let program = |text: &str| {

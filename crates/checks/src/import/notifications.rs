@@ -9,12 +9,12 @@ use super::periods::Times;
 use super::services::Checked;
 use configuration::quoted;
 
-/// What Nagios takes where nothing is said, in units of `interval_length`.
+/// The default of Nagios where nothing is said, in units of `interval_length`.
 const USUAL_NOTIFICATION_INTERVAL: f64 = 30.0;
 const YEAR_S: f64 = 31_536_000.0;
 
 impl<'f> Converter<'f> {
-    /// Who gets notifications of what, when and how often.
+    /// Writes which contacts get notifications of what, when and how often.
     pub(super) fn push_notifications(&mut self, checked: &Checked<'f>, out: &mut String) {
         let period = self.times(checked, "notification_period");
         let is_limited = checked.has("notification_options");
@@ -67,7 +67,7 @@ fn kinds_of(options: Option<&Vec<char>>, wanted: &BTreeSet<char>, is_host: bool)
             !options.contains(&'n') && (options.contains(letter) || options.contains(&'a'))
         }) && wanted.contains(letter)
     };
-    // That a host cannot be reached is told of its parent.
+    // The notification of a host that cannot be reached is that of its parent.
     let kinds = if is_host { &OF_HOSTS[..] } else { &OF_SERVICES };
     kinds.iter().filter(|(letter, _)| is_told(letter)).map(|(_, kind)| *kind).collect()
 }

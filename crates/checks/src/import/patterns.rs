@@ -22,7 +22,7 @@ const REFERENCES: [(&str, &str, &str); 10] = [
 /// Which names are expressions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NamePatterns {
-    /// Those with `*`, `?`, `+` or `\.`.
+    /// Names with `*`, `?`, `+` or `\.`.
     Some,
     All,
 }
@@ -71,7 +71,7 @@ pub(super) fn expand(objects: &mut [NagiosObject], patterns: NamePatterns, notes
     }
 }
 
-/// Whether a directive of an object names others, and not the object itself.
+/// Returns whether a directive of an object names others, and not the object itself.
 fn is_reference(object: &NagiosObject, key: &str, kind: &str) -> bool {
     match (object.kind.as_str(), key) {
         ("host", "host_name") | ("hostgroup", "hostgroup_name") | ("service", "service_description") => false,

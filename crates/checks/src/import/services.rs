@@ -19,11 +19,11 @@ pub(super) type ServiceGroups<'f> = BTreeMap<&'f str, BTreeSet<ServiceName<'f>>>
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Checked<'f> {
     pub(super) object: &'f NagiosObject,
-    /// Of a service.
+    /// The host of a service.
     pub(super) host: Option<&'f NagiosObject>,
 }
 
-/// What a service has from its host if it says nothing itself:
+/// The directives that a service has from its host if it says nothing itself:
 /// <https://assets.nagios.com/downloads/nagioscore/docs/nagioscore/4/en/objectinheritance.html#implied_inheritance>.
 const IMPLIED: [&str; 4] = ["contacts", "contact_groups", "notification_interval", "notification_period"];
 
@@ -57,7 +57,7 @@ impl<'f> Checked<'f> {
         self.speaker(name).options(name)
     }
 
-    /// Whether something is said, if only that it is nothing.
+    /// Returns whether something is said, if only that it is nothing.
     pub(super) fn has(&self, name: &str) -> bool {
         self.speaker(name).values.get(name).is_some_and(|value| value != "null")
     }

@@ -37,7 +37,7 @@ pub struct Livestatus {
     end: Notifier,
 }
 
-/// What connections need.
+/// The state that connections share.
 #[derive(Debug)]
 struct Shared {
     privileged: Privileged,
@@ -165,7 +165,7 @@ fn read_request(reader: &mut BufReader<&UnixStream>) -> io::Result<String> {
     }
 }
 
-/// What a request is answered from. Long texts are in the file alone, and are read for requests that want them.
+/// Returns the objects that a request is answered from. Long texts are in the file alone, and are read for requests that want them.
 fn inventory(request: &Request, shared: &Shared) -> Inventory {
     let now_ms = jiff::Timestamp::now().as_millisecond();
     let ledger = CheckLedger::open_for_reading(&shared.data).ok();

@@ -1,4 +1,4 @@
-//! What the rows of Livestatus' tables are made from.
+//! The objects that the rows of Livestatus' tables are made from.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub(super) struct Inventory {
     pub(super) now_ms: i64,
     /// When the server began.
     pub(super) started_ms: i64,
-    /// Of a host without a check of its own.
+    /// The status of a host without a check of its own.
     none: CheckStatus,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Host {
 }
 
 impl Inventory {
-    /// Of a registry. Checks without a host belong to this machine.
+    /// Creates the inventory of a registry. Checks without a host belong to this machine.
     pub(super) fn new(
         registry: &CheckRegistry,
         downtimes: Vec<(i64, Downtime)>,

@@ -36,7 +36,7 @@ fn text(text: impl Into<String>) -> Value {
     Value::Text(text.into())
 }
 
-/// What hosts and services have in common.
+/// The columns that hosts and services have in common.
 const OF_CHECKS: &Columns<CheckRow> = &[
     ("plugin_output", |row| text(&row.status().text)),
     // Nagios has it in one line.

@@ -11,8 +11,8 @@ use jiff::Timestamp;
 use query::number::write_in_full;
 use query::{Answer, Limits, Query};
 
-use super::kinds::{Limits as RunLimits, Probe};
 use super::outcome::Outcome;
+use super::probe::{Limits as RunLimits, Probe};
 use crate::state::State;
 use history::past::Past;
 use text::units::Span;
@@ -26,7 +26,7 @@ const MOST_STEPS: i64 = 60;
 const STATES: [(&str, State); 3] =
     [("warning", State::Warning), ("critical", State::Critical), ("unknown", State::Unknown)];
 
-/// What a series of the answer means.
+/// The meaning of a series of the answer.
 #[derive(Debug)]
 struct Expression {
     state: State,

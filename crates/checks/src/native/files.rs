@@ -14,14 +14,14 @@ use text::printable::Shown as _;
 use text::quantity;
 use text::units::{Size, Span};
 
-use super::kinds::{Limits, Probe};
 use super::outcome::Outcome;
+use super::probe::{Limits, Probe};
 use crate::state::State;
 
-/// What one call of getdents64(2) may give: some two thousand names.
+/// The most bytes that one call of getdents64(2) may give: some two thousand names.
 const LISTING_BYTES: usize = 64 * 1024;
 
-/// What a file, or those of a directory, are to be.
+/// The limits of a file, or of the files of a directory.
 #[derive(Debug)]
 struct Limit {
     /// Older is critical.

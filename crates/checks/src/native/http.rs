@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 use configuration::{Fault, Options};
 use http_client::{MOST_REDIRECTS, client};
 
-use super::kinds::{Limits, Probe};
 use super::outcome::Outcome;
+use super::probe::{Limits, Probe};
 use crate::state::State;
 
-/// Of an answer so much is looked at.
+/// The most bytes of an answer that are looked at.
 const MOST_BODY_BYTES: u64 = 1 << 20;
 
-/// What a web server is to answer.
+/// The answer that is expected of a web server.
 #[derive(Debug)]
 struct Http {
     /// With this status; none: any below 400.

@@ -1,6 +1,5 @@
 //! The kinds of checks that whit does itself: one row each. A new kind is a file with a [`Probe`], and a row.
 
-use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,6 +7,7 @@ use std::time::{Duration, Instant};
 use configuration::{Fault, Options};
 
 use super::outcome::Outcome;
+use super::probe::{Limits, Probe};
 use super::{certificate, expression, files, http, names, ping, processes, tcp, units};
 use crate::runner::RunCost;
 use crate::status::Finding;
@@ -96,29 +96,6 @@ pub static KINDS: [Kind; 9] = [
         read: processes::read,
     },
 ];
-
-/// What a check of one kind does.
-pub(super) trait Probe: fmt::Debug + Send + Sync {
-    /// Looks at a subject.
-    fn run(&self, subject: &str, limits: &Limits<'_>) -> Outcome;
-
-    /// Adds to the subject's words.
-    fn condition(&self) -> String {
-        String::new()
-    }
-
-    /// Whether the braces of a subject are variables. Those of an expression are its own.
-    fn has_variables(&self) -> bool {
-        true
-    }
-}
-
-/// What a run has.
-pub(super) struct Limits<'p> {
-    pub(super) timeout: Duration,
-    /// The agent's history.
-    pub(super) history: &'p Path,
-}
 
 /// A check without a process. Two are equal if all their options are.
 #[derive(Clone, Debug)]

@@ -9,6 +9,7 @@ mod names;
 mod outcome;
 mod ping;
 mod pool;
+mod probe;
 mod processes;
 mod tcp;
 mod units;

@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 
 use configuration::{Fault, Options};
 
-use super::kinds::{Limits, Probe};
 use super::outcome::Outcome;
+use super::probe::{Limits, Probe};
 use crate::state::State;
 
 /// Addresses that the text names.
 const MOST_NAMED: usize = 5;
 
-/// What the answer is to be.
+/// The answer that is expected.
 #[derive(Debug)]
 struct Name {
     /// It must have these addresses, and may have others.

@@ -1,8 +1,8 @@
-//! What was found.
+//! The outcome of a check.
 
 use crate::state::State;
 
-/// What was found.
+/// The outcome of a check.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Outcome {
     pub(super) state: State,

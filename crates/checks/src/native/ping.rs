@@ -11,8 +11,8 @@ use rustix::net::sockopt::Timeout;
 use rustix::net::sockopt::set_socket_timeout;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, ipproto};
 
-use super::kinds::{Limits, Probe};
 use super::outcome::Outcome;
+use super::probe::{Limits, Probe};
 use crate::state::State;
 
 /// Between two requests.

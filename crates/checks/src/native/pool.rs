@@ -17,7 +17,7 @@ const THREADS: usize = 16;
 const MOST_WAITING: usize = 1000;
 const STACK_BYTES: usize = 512 * 1024;
 
-/// What is to be looked at.
+/// A check that is to be run.
 struct Job {
     /// The name of its check.
     name: String,
@@ -58,7 +58,7 @@ impl NativePool {
         !matches!(sent, Err(TrySendError::Full(_) | TrySendError::Disconnected(_)))
     }
 
-    /// What was found since this was asked last.
+    /// Takes the results since the last call.
     pub(crate) fn take(&self) -> Vec<NativeResult> {
         self.found.1.try_iter().collect()
     }

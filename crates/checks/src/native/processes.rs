@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use configuration::{Fault, Options};
 
-use super::kinds::{Limits, Probe};
 use super::outcome::Outcome;
+use super::probe::{Limits, Probe};
 use crate::state::State;
 
 /// How many there are to be. Their name is as the kernel has it: 15 letters.

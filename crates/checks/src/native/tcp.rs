@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use configuration::{Fault, Options};
 
-use super::kinds::{Limits, Probe};
 use super::outcome::Outcome;
+use super::probe::{Limits, Probe};
 use crate::state::State;
 
 /// The subject is `HOST:PORT`.

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use configuration::{Fault, Options};
 use formats::dbus::{self, Answer, Unit};
 
-use super::kinds::{Limits, Probe};
 use super::outcome::Outcome;
+use super::probe::{Limits, Probe};
 use crate::state::State;
 
 /// The socket of the system's bus.

@@ -102,13 +102,13 @@ impl DatePoint {
         }
     }
 
-    /// The same for the end of a range, which is the last day of a month that is too short.
+    /// Resolves the end of a range, which is the last day of a month that is too short.
     fn resolve_end(self, near: Date, repetition: i32) -> Option<Date> {
         self.resolve(near, repetition)
             .or_else(|| Some(self.first_of_month(near, repetition)?.last_of_month()))
     }
 
-    /// Whether there is ever such a day.
+    /// Returns whether there is ever such a day.
     fn is_possible(&self) -> bool {
         match *self {
             Self::Date(_) => true,

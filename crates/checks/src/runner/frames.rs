@@ -1,11 +1,11 @@
-//! What the agent and the process that runs plugins tell each other.
+//! Frames between the agent and the process that runs plugins.
 
 use probe::spawn::Ending;
 use serde::{Deserialize, Serialize};
 
-/// Of what a plugin writes so much is kept.
+/// The most bytes of a plugin's output that are kept.
 pub(super) const MOST_OUTPUT_BYTES: usize = 64 * 1024;
-/// Of its standard error, which is shown if there is no output.
+/// The most bytes of its standard error that are kept, which is shown if there is no output.
 pub(super) const MOST_ERROR_BYTES: usize = 4096;
 /// The body of a report has no more.
 pub(super) const MOST_BODY_BYTES: usize = MOST_OUTPUT_BYTES + MOST_ERROR_BYTES;
@@ -22,7 +22,7 @@ pub(crate) struct Order {
     pub(crate) timeout_ms: u64,
 }
 
-/// Who it runs as.
+/// The user that it runs as.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct OrderUser {
     pub(crate) uid: u32,
@@ -30,7 +30,7 @@ pub(crate) struct OrderUser {
     pub(crate) groups: Vec<u32>,
 }
 
-/// What became of an order.
+/// The outcome of an order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct ReportHead {
     pub(super) id: u64,
@@ -75,12 +75,12 @@ impl Fate {
     }
 }
 
-/// What a run cost.
+/// The cost of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunCost {
     /// From its start to its end.
     pub wall_ns: u64,
-    /// What starting it took of that.
+    /// The part of it that starting took.
     pub spawn_ns: u64,
     /// Its CPU time, and that of the children it waited for.
     pub cpu_ns: u64,
@@ -109,7 +109,7 @@ impl RunCost {
     }
 }
 
-/// What became of an order, with what was written.
+/// The outcome of an order, with what was written.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Report {
     pub(crate) id: u64,

@@ -16,9 +16,9 @@ use service::frames::push;
 
 /// After it was asked to end it has so long to do it.
 const GRACE: Nanos = Nanos(1_000_000_000);
-/// What was killed and has not ended is looked at again after so long.
+/// A process that was killed and has not ended is looked at again after so long.
 const KILL_AGAIN: Nanos = Nanos(5_000_000_000);
-/// Of a flood so much is read at a time, so that the others go on.
+/// The most bytes of a flood that are read at a time, so that the others go on.
 const BYTES_AT_A_TIME: usize = 256 * 1024;
 
 /// One of its streams.

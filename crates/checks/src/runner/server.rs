@@ -21,7 +21,7 @@ use service::frames::take;
 
 /// The token of the agent; those of streams are above it.
 const AGENT: u64 = 0;
-/// What still runs after so long has its output watched. Most have ended by then, and were spared three system calls.
+/// A run has its output watched after so long. Most have ended by then, and were spared three system calls.
 const WATCH_AFTER: Nanos = Nanos(20_000_000);
 /// Between two looks for what plugins left behind.
 const SWEEP_INTERVAL: Nanos = Nanos(1_000_000_000);
@@ -81,12 +81,12 @@ struct Server {
     orphans: Orphans,
     /// Bytes of orders that have not come wholly.
     orders: Vec<u8>,
-    /// Those of reports that the agent has not taken.
+    /// Bytes of reports that the agent has not taken.
     reports: Vec<u8>,
     /// By process id.
     running: HashMap<u32, Run>,
     deadlines: BTreeSet<(Nanos, u32)>,
-    /// Those whose output is not watched, by when it is to be.
+    /// The runs whose output is not watched, by when it is to be.
     unwatched: BTreeSet<(Nanos, u32)>,
     swept_at: Nanos,
     /// When reports are sent, if there are some.
@@ -178,7 +178,7 @@ impl Server {
         }
     }
 
-    /// Those whose time is over.
+    /// Hastens the runs whose time is over.
     fn hasten(&mut self, now: Nanos) {
         while let Some((deadline, pid)) = self.deadlines.first().copied()
             && deadline <= now
@@ -191,7 +191,7 @@ impl Server {
         }
     }
 
-    /// Those that run for longer than most: what they write must not fill their pipes.
+    /// Watches the output of runs that take longer than most: what they write must not fill their pipes.
     fn watch_slow(&mut self, now: Nanos) {
         while let Some((at, pid)) = self.unwatched.first().copied()
             && at <= now

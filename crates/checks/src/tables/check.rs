@@ -1,4 +1,4 @@
-//! What a table says of a check, or of a host's own.
+//! The options of a table for a check, or for a host's own.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -14,9 +14,9 @@ pub(super) enum CommandText {
 }
 
 const SHELL: &str = "/bin/sh";
-/// What a shell would do something about, outside quotation marks.
+/// The letters that a shell would do something about, outside quotation marks.
 const ACTIVE: &[char] = &['|', '&', ';', '<', '>', '(', ')', '$', '`', '*', '?', '\n'];
-/// The same between double ones.
+/// The letters that a shell would do something about between double quotation marks.
 const ACTIVE_IN_QUOTES: &[char] = &['$', '`'];
 
 impl CommandText {
@@ -77,7 +77,7 @@ impl CommandText {
     }
 }
 
-/// Whether a shell would do something about a command but split it into words.
+/// Returns whether a shell would do something about a command but split it into words.
 pub(crate) fn needs_shell(command: &str) -> bool {
     active_letter(command).is_some()
 }

@@ -13,7 +13,7 @@ use configuration::{Fault, Options, expected, parse, text};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Host {
     pub(super) name: String,
-    /// What `{address}` stands for.
+    /// The value of `{address}`.
     pub(super) address: String,
     pub(super) groups: Vec<String>,
     pub(super) variables: Variables,
@@ -24,7 +24,7 @@ pub(super) struct Host {
 /// A list of hosts is not longer than this.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// What a table of a host may have beside the options of its check.
+/// The options that a table of a host may have beside those of its check.
 pub(super) const OPTIONS: [&str; 5] = ["name", "address", "groups", "parents", "labels"];
 
 impl Host {
@@ -46,7 +46,7 @@ impl Host {
         })
     }
 
-    /// Whether one of the patterns is its name, or `@` and one of its groups.
+    /// Returns whether one of the patterns is its name, or `@` and one of its groups.
     pub(super) fn is_selected(&self, patterns: &[String]) -> bool {
         let matches = |pattern: &String| match pattern.strip_prefix('@') {
             Some(group) => self.groups.iter().any(|own| own == group),

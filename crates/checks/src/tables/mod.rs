@@ -25,14 +25,14 @@ use ::configuration::{Fault, Options};
 use jiff::tz::TimeZone;
 use notify::tables as receivers;
 
-/// Of their states and figures.
+/// The usual size of the history of their states and figures.
 const USUAL_HISTORY_BYTES: u64 = 500_000_000;
 const USUAL_RUNNING: usize = 256;
 const USUAL_STARTS_A_SECOND: f64 = 200.0;
 /// As many as a large Nagios has, and some more.
 const MOST_CHECKS: usize = 200_000;
 
-/// What `[checks]` may have.
+/// The options that `[checks]` may have.
 const OPTIONS: [&str; 8] =
     ["running", "starts", "groups", "hosts", "variables", "command_file", "livestatus", "push"];
 

@@ -19,12 +19,12 @@ pub(super) fn labels(table: &Options<'_, '_>) -> Result<Vec<(String, String)>, F
     Ok(labels)
 }
 
-/// Whether a check of a host can be called so: its name is behind that of the host.
+/// Checks that a check of a host can have this name, which is behind that of the host.
 pub(super) fn service_name(name: &str) -> Result<(), String> {
     check_name(&name.replace('/', "_"))
 }
 
-/// Whether a host or a check can be called so.
+/// Checks that a host or a check can have this name.
 pub(super) fn check_name(name: &str) -> Result<(), String> {
     let is_odd = |letter: char| letter.is_control() || letter == '/' || letter == ';';
     match name.is_empty() || name.len() > 200 || name.contains(is_odd) {

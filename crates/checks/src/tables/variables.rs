@@ -13,7 +13,7 @@ impl Variables {
         self.0.insert(name.to_owned(), value.to_owned());
     }
 
-    /// Those of another one take the place of those with the same names.
+    /// Adds the variables of another one, which take the place of those with the same names.
     pub(super) fn extend(&mut self, other: &Self) {
         self.0.extend(other.0.iter().map(|(name, value)| (name.clone(), value.clone())));
     }
@@ -30,7 +30,7 @@ impl Variables {
         Ok(self.pieces(text)?.iter().map(written).collect())
     }
 
-    /// Whether a value stands in a text.
+    /// Returns whether a variable stands in a text.
     pub(super) fn stand_in(&self, text: &str) -> bool {
         let pieces = self.pieces(text).unwrap_or_default();
         pieces.iter().any(|piece| matches!(piece, Piece::Placeholder { .. }))

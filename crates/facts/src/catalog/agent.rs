@@ -12,9 +12,9 @@ pub struct AgentMetric {
     pub labels: &'static [&'static str],
     /// The unit of its values.
     pub unit: Unit,
-    /// Whether it only grows.
+    /// The kind of its values: a counter only grows.
     pub kind: Kind,
-    /// What it is.
+    /// A sentence that describes it.
     pub help: &'static str,
 }
 

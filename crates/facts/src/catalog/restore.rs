@@ -72,7 +72,7 @@ pub struct Restoration {
     uptime_s: Option<f64>,
     interfaces: BTreeMap<String, [f64; 16]>,
     disks: BTreeMap<String, [Option<f64>; 16]>,
-    /// Of each source those of some and of all tasks.
+    /// The stalls of some and of all tasks, for each source.
     stalls: [[StallValues; 2]; 3],
     filesystems: BTreeMap<[String; 3], Space>,
     links: Vec<Link>,

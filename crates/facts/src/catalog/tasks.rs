@@ -23,7 +23,7 @@ pub struct TaskMetric {
     pub since: &'static str,
     /// The sources that contain it.
     pub sources: &'static [TaskSource],
-    /// What it is, in a sentence.
+    /// A sentence that describes it.
     pub help: &'static str,
 }
 

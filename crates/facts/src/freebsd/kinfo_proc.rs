@@ -66,8 +66,8 @@ pub const TDFLAGS: usize = 1080;
 /// `TDF_IDLETD`: a CPU's idle thread.
 const IDLE_THREAD: u64 = 0x20;
 
-/// What is read of a struct, by offsets and lengths. A capture contains nothing else: there are kernel addresses, login names and groups
-/// beside it.
+/// The parts of a struct that are read, by offsets and lengths. A capture contains nothing else: there are kernel addresses, login names
+/// and groups beside it.
 pub const READ: [(usize, usize); 13] = [
     (0, 4),
     (PID, 8),

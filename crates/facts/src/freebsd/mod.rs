@@ -50,7 +50,7 @@ pub fn integer(bytes: &[u8]) -> Result<i32, Malformed> {
     u32_at(bytes, 0, "an int").map(u32::cast_signed)
 }
 
-/// What stands before the first zero.
+/// Returns the bytes before the first zero.
 fn c_string(bytes: &[u8]) -> &[u8] {
     &bytes[..bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len())]
 }

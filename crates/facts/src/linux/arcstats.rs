@@ -7,9 +7,9 @@ use crate::unit::Bytes;
 /// /proc/spl/kstat/zfs/arcstats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ArcStats {
-    /// What it takes now.
+    /// The memory that it takes now.
     pub size: Bytes,
-    /// What it will shrink to when others want memory.
+    /// The size that it will shrink to when others want memory.
     pub minimum: Bytes,
 }
 

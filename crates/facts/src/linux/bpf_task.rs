@@ -1,5 +1,5 @@
-//! What whit's task iterators write: probe/src/bpf/tasks.bpf.c. A record for a thread (`struct record`); at the end of a round what
-//! was left out (`struct end`), and the ids that tasks gave up.
+//! The records that whit's task iterators write: probe/src/bpf/tasks.bpf.c. A record for a thread (`struct record`); at the end of
+//! a round what was left out (`struct end`), and the ids that tasks gave up.
 
 use super::task_state;
 use crate::task::comm::Comm;
@@ -26,9 +26,9 @@ pub struct EndOfRound<'a> {
     pub fingerprints: u64,
     /// CPU time of all tasks that the kernel has released since the program was loaded.
     pub ended_on_cpu: Nanos,
-    /// Whether more ids were given up than the program could keep.
+    /// More ids were given up than the program could keep.
     pub is_overflown: bool,
-    /// Whether the reader is in a PID namespace: then there are no ids.
+    /// The reader is in a PID namespace: then there are no ids.
     pub is_nested: bool,
     ids: &'a [u8],
 }
@@ -48,14 +48,14 @@ pub enum Item<'a> {
     Thread {
         /// Its row.
         row: TaskRow,
-        /// Whether it has started to exit: it will disappear without further notice.
+        /// It has started to exit: it will disappear without further notice.
         is_exiting: bool,
     },
     /// The last item of a round.
     End(EndOfRound<'a>),
 }
 
-/// What a read of the iterator contains: the kernel gives whole records. A part of a record ends it.
+/// The items in a read of the iterator: the kernel gives whole records. A part of a record ends it.
 #[derive(Clone, Debug)]
 pub struct Items<'a> {
     bytes: &'a [u8],

@@ -33,14 +33,14 @@ pub struct Disk {
     pub discards: Option<u64>,
     /// Flushes completed. Since 5.5.
     pub flushes: Option<u64>,
-    /// Whether it is a device of its own: no partition, and none that only passes requests on to others.
+    /// It is a device of its own: no partition, and none that only passes requests on to others.
     pub is_whole: bool,
 }
 
 /// How the names of devices begin whose requests are passed on to others and would count twice, or that have no disk behind them.
 const PASSING_ON: [&[u8]; 9] = [b"loop", b"dm-", b"md", b"ram", b"zram", b"sr", b"drbd", b"bcache", b"zd"];
 
-/// Whether `name` is a partition of `disk`, as the kernel names them: sda1 of sda, nvme0n1p2 of nvme0n1.
+/// Returns true if `name` is a partition of `disk`, as the kernel names them: sda1 of sda, nvme0n1p2 of nvme0n1.
 fn is_partition(name: &[u8], disk: &[u8]) -> bool {
     let Some(rest) = name.strip_prefix(disk).filter(|_| !disk.is_empty()) else { return false };
     let number =

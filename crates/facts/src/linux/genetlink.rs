@@ -39,7 +39,7 @@ pub struct Request<'a> {
     pub flags: u16,
     /// Comes back with the answer.
     pub sequence: u32,
-    /// What stands between the netlink header and the attributes.
+    /// The bytes between the netlink header and the attributes.
     pub header: &'a [u8],
     /// Types and values.
     pub attributes: &'a [(u16, &'a [u8])],
@@ -89,7 +89,7 @@ pub struct Message<'a> {
     pub kind: u16,
     /// The request's number, or for exit records a count per CPU.
     pub sequence: u32,
-    /// What follows the header.
+    /// The bytes after the header.
     pub payload: &'a [u8],
 }
 

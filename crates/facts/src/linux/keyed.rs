@@ -97,7 +97,7 @@ macro_rules! keyed {
         }
 
         impl $file {
-            /// What the file said, with kibibytes multiplied out to bytes; `None` if the kernel does not print it.
+            /// Returns the value in the file, with kibibytes multiplied out to bytes; `None` if the kernel does not print it.
             pub fn get(&self, field: $field) -> Option<u64> {
                 (self.present >> field as u32 & 1 == 1).then_some(self.values[field as usize])
             }

@@ -16,19 +16,19 @@ pub struct Mount {
 }
 
 impl Mount {
-    /// Whether it carries a comma-separated option.
+    /// Returns true if `option` is one of its comma-separated options.
     pub fn has_option(&self, option: &[u8]) -> bool {
         self.options.split(|byte| *byte == b',').any(|known| known == option)
     }
 
-    /// Whether it stores files on a device or another machine, rather than showing the kernel's state or memory.
+    /// Returns true if it stores files on a device or another machine, rather than showing the kernel's state or memory.
     pub fn is_storage(&self) -> bool {
         self.can_hang()
             || self.source.starts_with(b"/dev/")
             || matches!(self.filesystem.as_slice(), b"zfs" | b"btrfs")
     }
 
-    /// Whether a call on it can wait for another machine or process, and so for ever.
+    /// Returns true if a call on it can wait for another machine or process, and so for ever.
     pub fn can_hang(&self) -> bool {
         const REMOTE: [&[u8]; 17] = [
             b"nfs",
@@ -89,8 +89,8 @@ pub fn unescaped(word: &[u8]) -> impl Iterator<Item = u8> {
     })
 }
 
-/// Whether /proc, by the bytes of /proc/self/mounts, keeps other users' processes from members of these groups: its options hidepid and
-/// gid, proc(5).
+/// Returns true if /proc, by the bytes of /proc/self/mounts, keeps other users' processes from members of these groups: its options
+/// hidepid and gid, proc(5).
 pub fn hides_processes(bytes: &[u8], groups: &[u32]) -> bool {
     let mut mounts = Vec::new();
     // Of a line that is malformed, and of what follows it, nothing is known.

@@ -17,7 +17,7 @@ pub enum OperationalState {
     Waiting,
 }
 
-/// What kind of interface it is.
+/// The kind of an interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LinkKind {
     /// Wired, or a driver that looks like it.
@@ -40,11 +40,11 @@ pub struct Link {
     pub name: Name,
     /// The interface's number; `None` if it is not known.
     pub index: Option<u32>,
-    /// What kind.
+    /// The kind of interface.
     pub kind: LinkKind,
     /// Operational state.
     pub state: OperationalState,
-    /// Whether a carrier is there; none while the interface is administratively down (the kernel says EINVAL).
+    /// True if a carrier is there; none while the interface is administratively down (the kernel says EINVAL).
     pub carrier: Option<bool>,
     /// Megabits per second; `None` if the link has no speed or does not say (-1, EINVAL).
     pub speed_mbit: Option<u64>,
@@ -71,13 +71,13 @@ impl LinkKind {
 }
 
 impl Link {
-    /// Whether it talks to the machine itself.
+    /// Returns true if it talks to the machine itself.
     pub fn is_loopback(&self) -> bool {
         self.kind == LinkKind::Loopback
     }
 
-    /// Whether packets can leave by it. Where the driver does not say the state, the carrier does (virtual links); a
-    /// link that says neither is taken to be up.
+    /// Returns true if packets can leave by it. Where the driver does not say the state, the carrier does (virtual links); a link
+    /// that says neither is taken to be up.
     pub fn is_up(&self) -> bool {
         match self.state {
             OperationalState::Up => true,

@@ -28,7 +28,7 @@ pub struct Station {
     pub ssid: Name,
     /// Signal strength.
     pub signal_dbm: Option<i8>,
-    /// What it sends at, bits per second.
+    /// The rate at which it sends, in bits per second.
     pub bitrate: Option<u64>,
     /// Megahertz.
     pub frequency_mhz: Option<u32>,

@@ -16,7 +16,7 @@ keyed! {
         /// From block devices.
         ReadBytes = "read_bytes",
         WriteBytes = "write_bytes",
-        /// Of `write_bytes`, what was dropped from the page cache before it was written.
+        /// The part of `write_bytes` that was dropped from the page cache before it was written.
         CancelledWriteBytes = "cancelled_write_bytes",
     }
 }

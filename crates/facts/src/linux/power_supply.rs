@@ -3,7 +3,7 @@
 use crate::cursor::{Cursor, Malformed, lines};
 use crate::name::Name;
 
-/// What a battery does.
+/// The state of a battery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BatteryStatus {
     /// The driver does not know, or whit does not know the driver's word.
@@ -27,11 +27,11 @@ pub struct PowerSupply {
     pub name: Name,
     /// A battery of the machine; false for mains and for the batteries of mice and keyboards (scope "Device").
     pub is_battery: bool,
-    /// Whether mains is plugged in; none for a battery.
+    /// True if mains is plugged in; none for a battery.
     pub online: Option<bool>,
-    /// What it does.
+    /// The state of the battery.
     pub status: BatteryStatus,
-    /// Whether a battery is in the bay; true where the driver does not say.
+    /// A battery is in the bay; true where the driver does not say.
     pub present: bool,
     /// Charge in per cent, as the firmware says.
     pub capacity_percent: Option<u64>,
@@ -62,7 +62,7 @@ impl PowerSupply {
         self.parse_of_type(bytes, None)
     }
 
-    /// The same, with the content of the file `type` beside it: before Linux 5.8 uevent does not have the type.
+    /// Parses it with the content of the file `type` beside it: before Linux 5.8 uevent does not have the type.
     ///
     /// # Errors
     /// If nothing says the type.

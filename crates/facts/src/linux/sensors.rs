@@ -10,14 +10,14 @@ pub struct Temperature {
     pub device: Name,
     /// The chip (`coretemp`, `k10temp`) or `thermal_zone`.
     pub chip: Name,
-    /// What it measures: the label (`Package id 0`) or the zone's type (`x86_pkg_temp`), else the file's name.
+    /// The name of what it measures: the label (`Package id 0`) or the zone's type (`x86_pkg_temp`), else the file's name.
     pub label: Name,
     /// Thousandths of a degree Celsius; `None` if the sensor gave no value this time.
     pub millidegrees: Option<i64>,
 }
 
 impl Temperature {
-    /// Whether this is a CPU's own sensor, by the names that Linux drivers give.
+    /// Returns true if this is a CPU's own sensor, by the names that Linux drivers give.
     pub fn is_cpu(&self) -> bool {
         const CHIPS: [&[u8]; 7] = [
             b"coretemp",
@@ -38,15 +38,15 @@ impl Temperature {
 }
 
 impl Temperature {
-    /// Whether it stands for a whole CPU package rather than one core or a spot on the die.
+    /// Returns true if it stands for a whole CPU package rather than one core or a spot on the die.
     pub fn is_package(&self) -> bool {
         let label = self.label.as_bytes();
         [&b"Package"[..], b"Tctl", b"Tdie", b"x86_pkg_temp"].iter().any(|start| label.starts_with(start))
     }
 }
 
-/// What a sensor may report, in thousandths of a degree: industrial parts are made for −40 to 125 °C. An input that is not connected
-/// reports −60, −128 or 255 °C, and a driver that takes a fault for a value millions.
+/// The values that a sensor may report, in thousandths of a degree: industrial parts are made for −40 to 125 °C. An input that is
+/// not connected reports −60, −128 or 255 °C, and a driver that takes a fault for a value millions.
 const POSSIBLE: std::ops::RangeInclusive<i64> = -45_000..=200_000;
 
 /// The content of a `temp*_input` or `temp` file: thousandths of a degree Celsius.

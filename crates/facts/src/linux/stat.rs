@@ -47,7 +47,7 @@ pub struct Stat {
     pub blocked_tasks: Option<u64>,
 }
 
-/// What the kernel counts in for programs, on every port in use.
+/// The ticks per second in which the kernel counts for programs, on every port in use.
 const USER_HZ: u32 = 100;
 
 impl Stat {

@@ -92,7 +92,7 @@ pub fn expected_length(version: u16) -> usize {
     }
 }
 
-/// What an exit record adds to the account of a task.
+/// The fields that an exit record adds to the account of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExitInfo {
     /// As wait(2) gives it: the status in bits 8 to 15, else the signal.

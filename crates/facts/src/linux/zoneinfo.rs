@@ -2,12 +2,12 @@
 
 use crate::cursor::{Cursor, Malformed, lines};
 
-/// What MemAvailable needs of all zones, summed, in pages.
+/// The figures of all zones that MemAvailable needs, summed, in pages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ZoneInfo {
     /// The low watermarks.
     pub low_pages: u64,
-    /// What the kernel keeps back: for each zone the highest of its lowmem reserves (`protection`) plus its high
+    /// The pages that the kernel keeps back: for each zone the highest of its lowmem reserves (`protection`) plus its high
     /// watermark, but no more than the zone manages (calculate_totalreserve_pages in mm/page_alloc.c). The watermark is that
     /// without the boost after fragmentation, which the file contains in each watermark: the kernel does not calculate the
     /// reserve again for it.

@@ -6,7 +6,7 @@ use crate::unit::Bytes;
 /// One zram device, or several added up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Zram {
-    /// What was written to it, uncompressed.
+    /// Data that was written to it, uncompressed.
     pub original: Bytes,
     /// Memory it takes, with the allocator's own.
     pub used: Bytes,

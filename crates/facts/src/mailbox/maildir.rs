@@ -12,7 +12,7 @@ pub enum Directory {
 }
 
 impl Directory {
-    /// What an entry of this name counts as; nothing for a hidden one.
+    /// Counts an entry of this name; a hidden one counts as nothing.
     pub fn count(self, name: &[u8]) -> MailCount {
         if name.starts_with(b".") {
             return MailCount::default();

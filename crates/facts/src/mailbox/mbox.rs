@@ -1,5 +1,5 @@
-//! mbox: messages one behind the other, each begun by a line "From sender date". RFC 4155; qmail's mbox(5) tells the
-//! dialects (mboxo, mboxrd, mboxcl, mboxcl2) apart.
+//! mbox: messages one behind the other, each begun by a line "From sender date". RFC 4155; qmail's mbox(5) describes
+//! the dialects (mboxo, mboxrd, mboxcl, mboxcl2).
 //!
 //! A reader marks a message as read in its header: `Status: RO`, `X-Status:`, `X-Mozilla-Status:`. What looks like one in
 //! a body is none. Where a body has a `Content-Length:` that leads to the next message or the end, it is not looked at

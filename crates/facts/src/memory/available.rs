@@ -34,7 +34,7 @@ pub fn available(memory: &MemInfo, emulation: Option<Emulation<'_>>, is_forced: 
     }
 }
 
-/// What the emulation of MemAvailable draws on beside meminfo.
+/// The values that the emulation of MemAvailable needs beside meminfo.
 #[derive(Clone, Copy, Debug)]
 pub struct Emulation<'a> {
     /// The kernel's release; it decides the formula.

@@ -34,7 +34,7 @@ pub struct MemoryReport {
 /// A container's memory, as its cgroup counts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LimitReport {
-    /// What may be used.
+    /// The memory that may be used.
     pub limit: Bytes,
     /// limit − available.
     pub used: Bytes,
@@ -81,7 +81,7 @@ impl MemoryReport {
         Some(self.breakdown.total.saturating_sub(self.available?.bytes))
     }
 
-    /// What may be promised to tasks (CommitLimit), and what was (Committed_AS).
+    /// Returns the memory that may be promised to tasks (CommitLimit), and the memory that was (Committed_AS).
     pub fn commitment(&self) -> Option<(Bytes, Bytes)> {
         self.meminfo.bytes(Field::CommitLimit).zip(self.meminfo.bytes(Field::CommittedAs))
     }

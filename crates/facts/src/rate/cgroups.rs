@@ -1,4 +1,4 @@
-//! What a cgroup used between two readings.
+//! The usage of a cgroup between two readings.
 
 use super::{Width, counter_delta};
 use crate::cgroup::CgroupUsage;

@@ -1,5 +1,5 @@
-//! What a total over all disks or all interfaces includes. One rule for every view, because most machines show the same bytes
-//! several times: on a disk and its partition, on a bridge and the interfaces in it.
+//! The disks and interfaces that a total over all of them includes. One rule for every view, because most machines show the same
+//! bytes several times: on a disk and its partition, on a bridge and the interfaces in it.
 //!
 //! - Disks: every device of its own. Left out are partitions, and devices that pass requests on to others
 //!   ([`Disk::is_whole`](crate::linux::diskstats::Disk::is_whole)).
@@ -11,14 +11,14 @@
 use super::Rates;
 use crate::unit::Ratio;
 
-/// What all of a kind do in a second.
+/// The traffic of all of a kind in a second.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Traffic {
     /// Bytes read or received.
     pub inwards: Option<f64>,
     /// Bytes written or sent.
     pub outwards: Option<f64>,
-    /// Of disks, the busiest one's share of the time.
+    /// The busiest disk's share of the time; for disks only.
     pub busy: Option<Ratio>,
 }
 
@@ -33,7 +33,7 @@ impl Traffic {
 }
 
 impl Rates {
-    /// What all disks do.
+    /// Returns the traffic of all disks.
     pub fn all_disks(&self) -> Traffic {
         let mut all = Traffic::default();
         for disk in self.disks.iter().filter(|disk| disk.is_whole) {
@@ -43,7 +43,7 @@ impl Rates {
         all
     }
 
-    /// What all interfaces do; `has_hardware` says of a name whether there is a device behind it.
+    /// Returns the traffic of all interfaces; `has_hardware` says of a name whether there is a device behind it.
     pub fn all_interfaces(&self, has_hardware: impl Fn(&str) -> bool) -> Traffic {
         let has_any = self.interfaces.iter().any(|interface| has_hardware(interface.name.as_str()));
         let mut all = Traffic::default();
@@ -57,7 +57,7 @@ impl Rates {
     }
 }
 
-/// Whether a name is one of those that Linux and common tools give to interfaces without hardware.
+/// Returns true if a name is one of those that Linux and common tools give to interfaces without hardware.
 fn has_virtual_name(name: &str) -> bool {
     const STARTS: [&str; 22] = [
         "veth", "docker", "br-", "virbr", "vnet", "tun", "tap", "wg", "bond", "team", "dummy", "ifb", "sit",

@@ -23,7 +23,7 @@ pub struct TaskAccount {
     pub nice: i8,
     /// How long the first has lived, or the interval.
     pub wall: Nanos,
-    /// Whether delays of the first are counted.
+    /// The delay accounting of the first.
     pub accounting: Accounting,
     /// The figures of all threads.
     pub sum: TaskSum,
@@ -63,7 +63,7 @@ impl TaskAccount {
         self.sum.add(&row.sum_since_start(self.counts(row)));
     }
 
-    /// Whether the delays of a thread of the process are counted.
+    /// Returns true if the delays of a thread of the process are counted.
     pub fn counts(&self, row: &TaskRow) -> bool {
         [self.accounting, row.accounting].contains(&Accounting::On)
     }

@@ -20,15 +20,15 @@ pub(crate) const CLOCK_SLACK: Nanos = Nanos(10_000_000);
 pub(crate) struct Spans {
     /// All of it.
     pub(crate) wall: Nanos,
-    /// Of that, on a CPU.
+    /// The part of it on a CPU.
     pub(crate) on_cpu: Nanos,
-    /// Of that, in the run queue.
+    /// The part of it in the run queue.
     pub(crate) run_queue: Nanos,
     /// Time before it in which the thread may have been waiting already: a wait is charged at its end.
     pub(crate) earlier: Nanos,
 }
 
-/// What to make of a charge.
+/// The result of checking a charge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// It can be.
@@ -94,8 +94,8 @@ pub(crate) fn drop_impossible(
     dropped
 }
 
-/// Whether the ended threads of a process can have waited for a cause for `total`, in `count` waits. `wall` is how long the process has lived, `start`
-/// when it started on the boot clock. How many threads they were is not known.
+/// Returns true if the ended threads of a process can have waited for a cause for `total`, in `count` waits. `wall` is how long the process
+/// has lived, `start` when it started on the boot clock. How many threads they were is not known.
 pub fn can_be_of_ended_threads(cause: Cause, total: Nanos, count: u64, wall: Nanos, start: Nanos) -> bool {
     // No thread can have waited longer each time than its process has lived.
     let most = Nanos(wall.0.saturating_mul(count));

@@ -17,17 +17,17 @@ pub struct TimeBreakdown {
     pub unrecorded: Option<Nanos>,
     /// The rest: asleep, or waiting for something that the kernel does not count.
     pub sleeping: Option<Nanos>,
-    /// The rest if a part of it is not counted, so that sleep cannot be told apart from it; mostly time off the CPU, of which block
+    /// The rest if a part of it is not counted, so that sleep cannot be separated from it; mostly time off the CPU, of which block
     /// I/O is not counted. `None` if all parts are known.
     pub undivided: Option<Nanos>,
 }
 
-/// What the rest of the time may contain, beside sleep.
+/// Parts that the rest of the time may contain, beside sleep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Remainder {
     /// Upper bound of CPU time that no record contains.
     pub most_unrecorded: Nanos,
-    /// Whether block I/O is not counted for some threads.
+    /// Block I/O is not counted for some threads.
     pub has_uncounted: bool,
 }
 

@@ -19,7 +19,7 @@ impl Comm {
         &self.0[..end]
     }
 
-    /// Whether it is this name, of which the kernel keeps the first 15 bytes.
+    /// Returns true if it is this name, of which the kernel keeps the first 15 bytes.
     pub fn is_named(&self, name: &str) -> bool {
         self.as_bytes() == Self::new(name.as_bytes()).as_bytes()
     }

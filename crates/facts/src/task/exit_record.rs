@@ -38,13 +38,13 @@ impl ExitRecord {
         account
     }
 
-    /// Whether the task may have started then. It may have existed during any part of the time that the machine was suspended.
+    /// Returns true if the task may have started then. It may have existed during any part of the time that the machine was suspended.
     pub(crate) fn can_have_begun(&self, start: Nanos, suspended: Nanos) -> bool {
         let end = start + self.row.wall;
         end <= self.between.1 + SLACK && self.between.0 <= end + suspended + SLACK
     }
 
-    /// Whether the task, if it started then, may have ended after `time`.
+    /// Returns true if the task, if it started then, may have ended after `time`.
     pub(crate) fn can_have_ended_after(&self, start: Nanos, time: Nanos, suspended: Nanos) -> bool {
         start + self.row.wall + suspended + SLACK >= time
     }

@@ -2,7 +2,7 @@
 
 use super::cause::Cause;
 
-/// What stands for a figure that is not known: no counter gets there in a machine's life.
+/// The value for a figure that is not known: no counter gets there in a machine's life.
 pub const ABSENT: u64 = u64::MAX;
 
 /// A figure, by its place in [`Figures`].
@@ -81,17 +81,17 @@ impl Figure {
         }
     }
 
-    /// Whether it only grows while a task lives, so that two readings subtract. Of the others the newest value counts.
+    /// Returns true if it only grows while a task lives, so that two readings subtract. Of the others the newest value counts.
     pub const fn is_counter(self) -> bool {
         FigureSet::COUNTERS.contains(self)
     }
 
-    /// Whether all threads of a process share it, so that a sum takes it once.
+    /// Returns true if all threads of a process share it, so that a sum takes it once.
     pub const fn is_of_process(self) -> bool {
         FigureSet::OF_PROCESS.contains(self)
     }
 
-    /// Whether it is a longest wait, of which a sum takes the longest.
+    /// Returns true if it is a longest wait, of which a sum takes the longest.
     pub const fn is_maximum(self) -> bool {
         FigureSet::MAXIMA.contains(self)
     }
@@ -123,7 +123,7 @@ impl FigureSet {
         Self((1 << end) - (1 << first))
     }
 
-    /// Whether a figure is in it.
+    /// Returns true if a figure is in it.
     pub const fn contains(self, figure: Figure) -> bool {
         self.0 >> figure.0 & 1 == 1
     }
@@ -143,19 +143,19 @@ impl FigureSet {
         self.0 &= !(1 << figure.0);
     }
 
-    /// What is in either.
+    /// Returns the figures that are in either.
     #[must_use]
     pub const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// What is in both.
+    /// Returns the figures that are in both.
     #[must_use]
     pub const fn intersection(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// What is not in the other.
+    /// Returns the figures that are not in the other.
     #[must_use]
     pub const fn difference(self, other: Self) -> Self {
         Self(self.0 & !other.0)

@@ -20,7 +20,7 @@ use group::{Busy, Group, Member, Unit};
 
 pub use row::GroupRow;
 
-/// What makes tasks one row.
+/// The property that makes tasks one row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GroupBy {
     /// Nothing: each thread is a row.
@@ -35,7 +35,7 @@ pub enum GroupBy {
 }
 
 impl GroupBy {
-    /// What the members of a group have in common. Of absent users and cgroups there is one group.
+    /// Returns the key that the members of a group have in common. Absent users and absent cgroups form one group.
     fn key(self, row: &TaskRow) -> u64 {
         match self {
             Self::Thread => u64::from(row.key.pid),
@@ -82,7 +82,7 @@ pub struct TaskGroups {
     ended: Vec<EndedGroup>,
 }
 
-/// What a living group did, the ended tasks that belong to it included.
+/// The activity of a living group, the ended tasks that belong to it included.
 #[derive(Clone, Debug)]
 struct Active {
     group: u32,
@@ -276,7 +276,7 @@ impl TaskGroups {
         (key, row.process())
     }
 
-    /// Whether it is a kernel thread that is one row with all others.
+    /// Returns true if it is a kernel thread that is one row with all others.
     fn is_folded(&self, row: &TaskRow) -> bool {
         self.folds_kernel_threads
             && self.by == GroupBy::Process
@@ -298,7 +298,7 @@ impl TaskGroups {
         self.by_key.len() + self.ended.len()
     }
 
-    /// Whether there are no rows.
+    /// Returns true if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -328,7 +328,7 @@ impl TaskGroups {
         self.active.len() + self.ended.len()
     }
 
-    /// Whether a figure is known of all living threads.
+    /// Returns true if a figure is known of all living threads.
     pub fn is_known_of_all(&self, figure: Figure) -> bool {
         self.absent.keys().all(|absent| !absent.contains(figure))
     }

@@ -1,4 +1,4 @@
-//! What a task store is given in each round, as numbers: for a history, and for a socket. A store that is filled with them is the same.
+//! The input of a task store in each round, as numbers: for a history, and for a socket. A store that is filled with them is the same.
 
 mod decoder;
 mod encoder;

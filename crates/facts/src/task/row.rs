@@ -34,7 +34,7 @@ pub struct TaskRow {
     pub policy: Option<u8>,
     /// The cgroup's id; its highest bit set where it is of version 1's memory hierarchy.
     pub cgroup: Option<u64>,
-    /// Whether delays other than the run queue's are counted.
+    /// The state of delay accounting, the run queue's aside.
     pub accounting: Accounting,
     /// How long it had lived when it was read; by taskstats without the time that the machine was suspended.
     pub wall: Nanos,
@@ -64,7 +64,7 @@ impl TaskRow {
         self.tgid.unwrap_or(self.key.pid)
     }
 
-    /// Whether it gives way to tasks of ordinary priority: nice, or of the policy SCHED_IDLE.
+    /// Returns true if it gives way to tasks of ordinary priority: nice, or of the policy SCHED_IDLE.
     pub fn is_of_low_priority(&self) -> bool {
         self.nice > 0 || self.policy == Some(SCHED_IDLE)
     }
@@ -76,15 +76,15 @@ impl TaskRow {
         self.figures.set(Figure::VIRTUAL_BYTES, virtual_bytes);
     }
 
-    /// What is neither a counter nor a maximum.
+    /// Returns the values that are neither a counter nor a maximum.
     pub(crate) fn identity(&self) -> impl PartialEq + use<> {
         let gauges = [Figure::RESIDENT_BYTES, Figure::VIRTUAL_BYTES].map(|figure| self.figures.get(figure));
         let ids = (self.tgid, self.ppid, self.uid, self.cgroup);
         (ids, self.comm, self.state, self.nice, self.policy, self.accounting, gauges, self.figures.absent())
     }
 
-    /// What it did after an earlier reading of the same task: a row with the increases of the counters that both have, and with its own other
-    /// figures.
+    /// Returns the activity after an earlier reading of the same task: a row with the increases of the counters that both have, and with
+    /// its own other figures.
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {
         let mut rest = *self;
@@ -97,7 +97,8 @@ impl TaskRow {
         rest
     }
 
-    /// What it did since it started. Delays that cannot be true are dropped; `is_counted` says whether the kernel counts its delays.
+    /// Returns the activity since it started. Delays that cannot be true are dropped; `is_counted` says whether the kernel counts its
+    /// delays.
     pub fn sum_since_start(&self, is_counted: bool) -> TaskSum {
         let mut figures = self.figures;
         let dropped = bounds::drop_impossible(&mut figures, self.wall, Nanos(0), |_, _| Nanos(0));

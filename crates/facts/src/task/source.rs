@@ -18,7 +18,7 @@ impl TaskSource {
     pub const ALL: [Self; 4] = [Self::Bpf, Self::Taskstats, Self::Procfs, Self::Sysctl];
     /// For one reading: loading BPF takes 70 ms, longer than a reading by other sources.
     pub const FOR_ONE_READING: [Self; 3] = [Self::Taskstats, Self::Procfs, Self::Sysctl];
-    /// What a user without privileges has.
+    /// The sources that a user without privileges has.
     pub const UNPRIVILEGED: [Self; 2] = [Self::Procfs, Self::Sysctl];
 
     /// Returns the source with a name, or `None` if no source has it.

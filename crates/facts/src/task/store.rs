@@ -48,7 +48,7 @@ pub struct TaskStore {
     pass: u32,
     clock: Clock,
     clock_before: Clock,
-    /// Whether the first round has an interval: since boot.
+    /// The first round has an interval: since boot.
     is_since_boot: bool,
     interval: Option<Interval>,
     /// Tasks that did something in the last interval or are new.
@@ -81,7 +81,7 @@ struct Slot {
     changed_in: u32,
 }
 
-/// What a living task did in the last interval.
+/// The activity of a living task in the last interval.
 #[derive(Clone, Debug)]
 pub struct Change {
     /// The slot of the task.
@@ -112,7 +112,7 @@ enum Origin {
 #[derive(Clone, Debug)]
 struct Gone {
     row: TaskRow,
-    /// Whether an exit record or another task continues it.
+    /// An exit record or another task continues it.
     is_taken: bool,
 }
 
@@ -122,7 +122,7 @@ pub struct EndedTask {
     record: ExitRecord,
     origin: Origin,
     before: TaskRow,
-    /// What it did in the interval.
+    /// The activity in the interval.
     pub delta: Figures,
     /// How much of the interval it lived, in nanoseconds.
     pub wall_ns: u64,
@@ -141,7 +141,7 @@ impl EndedTask {
         &self.record.row
     }
 
-    /// Whether it lived in the round before.
+    /// Returns true if it lived in the round before.
     pub fn was_alive(&self) -> bool {
         self.origin == Origin::Row
     }
@@ -387,13 +387,13 @@ impl TaskStore {
         self.by_pid.get(&pid).copied().filter(|index| self.slots[*index].put_in != self.pass)
     }
 
-    /// Whether a task that started then started after the last round.
+    /// Returns true if a task that started then started after the last round.
     fn is_in_interval(&self, start: Nanos) -> bool {
         self.interval.is_some() && start + SLACK >= self.clock_before.boottime
     }
 }
 
-/// Whether two readings of a start can be of one task: a tick apart, in which /proc counts it, and as much again.
+/// Returns true if two readings of a start can be of one task: a tick apart, in which /proc counts it, and as much again.
 pub fn is_same_start(first: Nanos, second: Nanos) -> bool {
     first.0.abs_diff(second.0) <= 20_000_000
 }

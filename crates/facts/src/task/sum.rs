@@ -168,7 +168,7 @@ impl TaskSum {
         self.unknown[cause as usize]
     }
 
-    /// Whether a delay is that of some of the threads only: a lower bound.
+    /// Returns true if a delay is that of some of the threads only: a lower bound.
     pub fn is_partial(&self, cause: Cause) -> bool {
         (1..self.threads).contains(&self.unknown(cause))
     }

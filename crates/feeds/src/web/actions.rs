@@ -1,4 +1,4 @@
-//! What a signed-in user changes: forms of the page, and requests of its script.
+//! Changes that a signed-in user makes: forms of the page, and requests of its script.
 
 use http::StatusCode;
 use syndication::with_scheme;
@@ -81,7 +81,7 @@ pub(super) fn answer(
     Ok(redirect(&back(asked)))
 }
 
-/// What became of a list, a line for each fault.
+/// Returns the result of an import as text, a line for each fault.
 fn imported_text(imported: &ImportedList) -> Vec<String> {
     let all = imported.subscribed + imported.refused.len();
     let mut lines = vec![format!("{} of {all} feeds were imported.", imported.subscribed)];

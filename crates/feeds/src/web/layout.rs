@@ -1,4 +1,4 @@
-//! What all pages have: the head, the keys, forms and times.
+//! The parts that all pages have: the head, the keys, forms and times.
 
 use std::fmt::Write as _;
 
@@ -12,10 +12,10 @@ use crate::subscriptions::age;
 const MINUTE_MS: i64 = 60_000;
 const WEEK_MS: i64 = 7 * 86_400_000;
 
-/// What every page of a session needs.
+/// The data that every page of a session needs.
 pub(super) struct Frame<'a> {
     pub(super) account: &'a Account,
-    /// What its forms must contain.
+    /// The token that its forms must contain.
     pub(super) form: String,
     pub(super) now_ms: i64,
 }

@@ -36,7 +36,7 @@ pub(super) fn manage(scene: &mut Scene<'_>, frame: &Frame<'_>, said: &[String]) 
     Ok(html(StatusCode::OK, POLICY, frame.page("Manage feeds", "", &main)))
 }
 
-/// What concerns no single feed.
+/// Writes the forms that concern no single feed.
 fn push_forms(main: &mut String, frame: &Frame<'_>, subscriptions: &[Subscription], back: &str) {
     let form = &frame.form;
     let _ = write!(

@@ -46,7 +46,7 @@ impl Site {
         Self { library: Mutex::new(library) }
     }
 
-    /// Whether a request is one of an account, by its head: its body may be longer than those of others.
+    /// Returns whether a request is one of an account, by its head: its body may be longer than those of others.
     pub fn is_of_account(&self, head: Parts, now_ms: i64) -> bool {
         let asked = Asked::new(Request::from_parts(head, Vec::new()));
         let token = reader_api::session_of(&asked).or_else(|| asked.cookie(COOKIE));

@@ -17,7 +17,7 @@ use crate::subscriptions::Subscription;
 
 /// Entries of a page.
 const LISTED: usize = 50;
-/// What a list shows of an entry.
+/// The longest title of an entry's page, in bytes.
 const EXCERPT_BYTES: usize = 200;
 
 pub(super) fn answer(

@@ -189,7 +189,7 @@ impl Api<'_, '_, '_> {
         Ok(reply(&json!({ "max": 1_000_000, "unreadcounts": counts })))
     }
 
-    /// What a stream selects; `None` if there is no such stream.
+    /// Returns the filter for a stream; `None` if there is no such stream.
     pub(super) fn filter(&self, stream: &str) -> Result<Option<EntryFilter>, FeedError> {
         let mut filter = EntryFilter::default();
         match normal(stream).as_str() {

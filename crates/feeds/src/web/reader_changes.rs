@@ -1,4 +1,4 @@
-//! What programs change by the Google Reader API.
+//! Changes that programs make by the Google Reader API.
 
 use http::StatusCode;
 use serde_json::json;

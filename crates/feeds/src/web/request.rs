@@ -110,13 +110,13 @@ impl Asked {
         if found.next().is_some() { None } else { first }
     }
 
-    /// What a cookie has if the browser speaks TLS, to a proxy.
+    /// Returns the attribute that a cookie has if the browser speaks TLS, to a proxy.
     pub(super) fn secure(&self) -> &'static str {
         if self.header("x-forwarded-proto") == Some("https") { "; Secure" } else { "" }
     }
 
-    /// Whether a user asks for a page: not another site, not a browser that prepares it, and not an image or video of an entry that has its
-    /// address. Without TLS most browsers tell the last by `Accept` and `Range` alone.
+    /// Returns whether a user asks for a page: not another site, not a browser that prepares it, and not an image or video of an entry that
+    /// has its address. Without TLS most browsers show the last by `Accept` and `Range` alone.
     pub(super) fn is_deliberate(&self) -> bool {
         let header = |name| self.header(name).unwrap_or_default();
         let purpose = self.header("sec-purpose").unwrap_or(header("purpose"));

@@ -1,4 +1,4 @@
-//! What an answer needs beside the request, and what all pages have.
+//! The data that an answer needs beside the request, and the parts that all pages have.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ pub const PREFIX: &str = "/feeds/";
 /// Nothing from elsewhere, and no script or style within the page.
 pub(super) const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
                       base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
-/// The same with images from anywhere: the user asked for them.
+/// [`POLICY`] with images from anywhere: the user asked for them.
 pub(super) const IMAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src http: https: data:; \
                             media-src http: https:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
@@ -21,7 +21,7 @@ pub trait SignInLimit {
     fn note(&self, account: &str, is_right: bool);
 }
 
-/// What an answer needs beside the request.
+/// The data that an answer needs beside the request.
 pub(crate) struct Scene<'a> {
     pub(crate) library: &'a mut Library,
     pub(crate) limit: &'a dyn SignInLimit,

@@ -97,7 +97,7 @@ impl World {
         (reply.status(), String::from_utf8(reply.into_body()).unwrap())
     }
 
-    /// Whether an unread entry of ann's is read after a browser asked for it with these headers.
+    /// Returns whether an unread entry of ann's is read after a browser asked for it with these headers.
     fn is_read_after(&self, path: &str, headers: &[(&str, &str)]) -> bool {
         let entry = self.ann_entries[0];
         let unread = Mark::Read(false);
@@ -111,7 +111,7 @@ impl World {
         self.site.library.lock().unwrap().entry(&self.ann, entry).unwrap().unwrap().is_read
     }
 
-    /// What shows ann's feed to ann.
+    /// Returns the pages that show ann's feed to ann.
     fn pages(&self) -> Vec<String> {
         let (feed, entry) = (self.ann_feed, self.ann_entries[0]);
         let mut pages = vec![
@@ -146,7 +146,7 @@ impl World {
         pages
     }
 
-    /// What changes something of ann's when ann asks for it.
+    /// Returns the requests that change something of ann's when ann sends them.
     fn changes(&self) -> Vec<(&'static str, String)> {
         let (feed, entry, read) = (self.ann_feed, self.ann_entries[0], self.ann_entries[1]);
         let state = "user/-/state/com.google";

@@ -14,7 +14,8 @@ impl LuaText {
         Self { text: text.to_owned(), ..Self::default() }
     }
 
-    /// What it is if it is set to this after it was another text, which this may begin with, by its name.
+    /// Returns the text of a variable that is set to this after it was set to `before`. This may begin with the variable itself, by its
+    /// name.
     pub(super) fn after(mut self, before: Self, name: &str) -> Self {
         if self.computed.first().is_some_and(|first| first == name) {
             self.computed.splice(..1, before.computed);

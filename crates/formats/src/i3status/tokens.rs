@@ -48,7 +48,7 @@ impl<'a> Tokens<'a> {
         1 + self.text[..self.began].matches('\n').count()
     }
 
-    /// What should have stood where the last token does.
+    /// Returns an error at the last token, which says what was expected there.
     pub(super) fn error<T>(&self, expected: &str) -> Result<T, SyntaxError> {
         let line_start = self.text[..self.began].rfind('\n').map_or(0, |at| at + 1);
         let column = 1 + self.text[line_start..self.began].chars().count();

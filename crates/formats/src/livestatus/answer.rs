@@ -21,7 +21,7 @@ impl<R> std::fmt::Debug for Column<R> {
     }
 }
 
-/// What a request says of a table.
+/// Answers a request from the rows of a table.
 pub fn answer<R>(request: &Request, columns: &[Column<R>], rows: impl IntoIterator<Item = R>) -> Vec<u8> {
     match body(request, columns, rows) {
         Ok(body) => with_header(request.has_fixed_header, 200, &body),
@@ -97,7 +97,7 @@ fn body<R>(
     Ok(write(request, &lines))
 }
 
-/// What a statistic has seen so far.
+/// The state of a statistic over the rows so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     count: u64,

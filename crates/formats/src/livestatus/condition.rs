@@ -47,7 +47,7 @@ pub(super) enum Condition {
     Not(Box<Self>),
 }
 
-/// What a column is compared with.
+/// A test that compares a column with a value.
 #[derive(Clone, Debug)]
 pub(super) struct Test {
     operator: Operator,
@@ -148,7 +148,7 @@ impl Test {
 }
 
 impl Condition {
-    /// Whether it holds for a row, by the value of a column.
+    /// Returns whether it holds for a row, by the value of a column.
     pub(super) fn holds(&self, value: &dyn Fn(usize) -> Value) -> bool {
         match self {
             Self::Column(place, test) => test.holds(&value(*place)),

@@ -7,7 +7,7 @@ use super::condition::{Condition, Test};
 pub struct Fault {
     /// 400 for a request that is wrong, 404 for an unknown table, 450 for an unknown column.
     pub status: u16,
-    /// What is wrong.
+    /// The description of the error.
     pub message: String,
 }
 
@@ -32,7 +32,7 @@ pub(super) enum Form {
 pub(super) enum Statistic {
     /// How many rows meet a condition.
     Count(Condition),
-    /// Of the values of a column, by its place in the request's list.
+    /// The sum of the values of a column, by its place in the request's list.
     Sum(usize),
     Mean(usize),
     Least(usize),
@@ -75,7 +75,7 @@ impl Request {
     /// Reads a request without the empty line at its end.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Returns an error if the request is malformed.
     pub fn parse(text: &str) -> Result<Self, Fault> {
         let mut lines = text.lines();
         let first = lines.next().unwrap_or_default().trim_end();

@@ -1,7 +1,7 @@
 //! External commands, which Nagios reads from a FIFO:
 //! <https://assets.nagios.com/downloads/nagioscore/docs/nagioscore/4/en/extcommands.html>
 
-/// What a command is about.
+/// The host or service that a command is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target<'l> {
     /// The name of a host.
@@ -17,7 +17,7 @@ pub enum ExternalCommand<'l> {
     Result(Target<'l>, u8, &'l str),
     /// A problem is acknowledged.
     Acknowledge {
-        /// Of what.
+        /// The host or service that has the problem.
         target: Target<'l>,
         /// Until it is over.
         is_sticky: bool,
@@ -30,7 +30,7 @@ pub enum ExternalCommand<'l> {
     Unacknowledge(Target<'l>),
     /// A downtime.
     Downtime {
-        /// Of what; of a host it is one of its services, too.
+        /// The host or service that is down; a downtime of a host is one of its services, too.
         target: Target<'l>,
         /// From then on, in seconds since 1970.
         since_s: i64,
@@ -52,7 +52,7 @@ pub enum ExternalCommand<'l> {
 /// Reads a line: `[TIME] COMMAND;ARGUMENT;…`. Returns the time in seconds since 1970, too.
 ///
 /// # Errors
-/// What is wrong with it, or that the command is not supported.
+/// Returns an error if the line is malformed or the command is not supported.
 pub fn external_command(line: &str) -> Result<(i64, ExternalCommand<'_>), String> {
     let (time, command) = line
         .trim_end_matches(['\r', '\n'])
@@ -133,7 +133,7 @@ enum Kind {
     CheckNow,
 }
 
-/// What is left of the arguments.
+/// The arguments that are left.
 struct Arguments<'l>(Option<&'l str>);
 
 impl<'l> Arguments<'l> {

@@ -76,7 +76,7 @@ pub fn hosts_of<'o>(
     hosts_by_keys(service, ["host_name", "hostgroup_name"], objects, groups)
 }
 
-/// The same by other directives: those of hosts and of host groups.
+/// Returns the hosts of a service by other directives: those of hosts and of host groups.
 pub fn hosts_by_keys<'o>(
     service: &'o NagiosObject,
     [host_key, group_key]: [&str; 2],

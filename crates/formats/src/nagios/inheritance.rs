@@ -30,7 +30,7 @@ pub fn resolve(objects: &[NagiosObject]) -> (Vec<NagiosObject>, Vec<NagiosFault>
     (resolved, faults)
 }
 
-/// Whether `+` before a value adds to what is inherited. In others, such as the number of a pager, it is a sign.
+/// Returns whether `+` before a value adds to what is inherited. In others, such as the number of a pager, it is a sign.
 fn is_list(key: &str) -> bool {
     const LISTS: [&str; 10] = [
         "contacts",

@@ -14,12 +14,12 @@ pub struct Place {
     pub line: usize,
 }
 
-/// What is wrong with a file.
+/// An error in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NagiosFault {
     /// Where.
     pub place: Place,
-    /// What.
+    /// The description of the error.
     pub message: String,
 }
 
@@ -36,7 +36,7 @@ pub struct NagiosObject {
     pub kind: String,
     /// Where it begins.
     pub place: Place,
-    /// What it says. Of several values of one directive the last counts, as in Nagios.
+    /// Its directives. If a directive has several values, the last counts, as in Nagios.
     pub values: BTreeMap<String, String>,
 }
 
@@ -85,7 +85,7 @@ impl NagiosObject {
         Some(number.unwrap_or(0.0))
     }
 
-    /// Whether it is a template and nothing else.
+    /// Returns whether it is a template and nothing else.
     pub fn is_template(&self) -> bool {
         // Groups are there in any case.
         let is_group = matches!(self.kind.as_str(), "hostgroup" | "servicegroup");

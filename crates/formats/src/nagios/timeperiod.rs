@@ -3,7 +3,7 @@
 use super::syntax::NagiosObject;
 
 const DAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
-/// What is no time.
+/// Directives that are no time.
 const OTHERS: [&str; 6] = ["timeperiod_name", "alias", "name", "use", "register", "exclude"];
 /// The whole day, and no time at all.
 const WHOLE: &str = "00:00-24:00";

@@ -19,7 +19,7 @@ impl PluginRange {
         Self::parse_in(text, "")
     }
 
-    /// The same, where the numbers may have the unit of the value.
+    /// Reads a range as [`Self::parse`] does, where the numbers may have the unit of the value.
     pub(super) fn parse_in(text: &str, unit: &str) -> Option<Self> {
         let number = |text| number_in(text, unit);
         let (is_inverted, text) = match text.strip_prefix('@') {
@@ -40,7 +40,7 @@ impl PluginRange {
         (start <= end).then_some(Self { start, end, is_inverted })
     }
 
-    /// Whether a value is not fine.
+    /// Returns whether a value is not fine.
     pub fn alerts(&self, value: f64) -> bool {
         (self.start..=self.end).contains(&value) == self.is_inverted
     }
@@ -66,7 +66,7 @@ pub(super) fn number_in(text: &str, unit: &str) -> Option<f64> {
     number(text).or_else(|| number(text.strip_suffix(unit)?.trim_end()))
 }
 
-/// With a decimal point, or the comma of plugins that were told another language.
+/// Reads a number with a decimal point, or with the comma of plugins that use another language.
 pub(super) fn number(text: &str) -> Option<f64> {
     let is_plain = text.starts_with(|letter: char| letter.is_ascii_digit() || "+-.,".contains(letter));
     let value: f64 = is_plain.then(|| text.replace(',', ".").parse().ok())??;

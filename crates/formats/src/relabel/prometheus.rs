@@ -18,14 +18,14 @@ pub struct RuleList {
     pub rules: Vec<Rule>,
 }
 
-/// What is wrong with a file, and where.
+/// An error in a file, and where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct YamlError {
     /// From 1.
     pub line: usize,
     /// In letters, from 1.
     pub column: usize,
-    /// What is wrong.
+    /// The description of the error.
     pub message: String,
 }
 
@@ -42,7 +42,7 @@ const LISTS: [&str; 4] =
     ["relabel_configs", "metric_relabel_configs", "write_relabel_configs", "alert_relabel_configs"];
 /// A plain text that is none.
 const NULLS: [&str; 4] = ["~", "null", "Null", "NULL"];
-/// What a file may be nested.
+/// The deepest nesting that a file may have.
 const DEEPEST: usize = 32;
 
 type Node<'y> = MarkedYaml<'y>;
@@ -50,7 +50,7 @@ type Node<'y> = MarkedYaml<'y>;
 /// All rules of a file: a configuration of Prometheus, a part of one, or a list of rules.
 ///
 /// # Errors
-/// What is wrong with the YAML or the first rule that is not valid.
+/// Returns an error for the YAML or for the first rule that is not valid.
 pub fn parse(text: &str) -> Result<Vec<RuleList>, YamlError> {
     check_depth(text)?;
     let mut loader = YamlLoader::<Node<'_>>::default();

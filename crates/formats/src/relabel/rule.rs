@@ -20,7 +20,7 @@ pub struct RuleOptions {
     pub target_label: Option<String>,
     /// Absent: `$1`.
     pub replacement: Option<String>,
-    /// Of hashmod.
+    /// The modulus of hashmod.
     pub modulus: Option<u64>,
     /// Labels and their new names. This is whit's own.
     pub rename: Vec<(String, String)>,
@@ -42,12 +42,12 @@ pub const ACTIONS: [&str; 12] = [
     "rename",
 ];
 
-/// What is wrong with a rule.
+/// An error in a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleError {
     /// The option; empty for the rule as a whole.
     pub option: &'static str,
-    /// What is wrong.
+    /// The description of the error.
     pub message: String,
 }
 
@@ -135,7 +135,7 @@ impl Rule {
     /// From what is written.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Returns an error if an option is not valid.
     pub fn new(options: RuleOptions) -> Result<Self, RuleError> {
         let action = action(&options)?;
         Ok(Self { options, action })
@@ -319,7 +319,7 @@ fn refuse_others(action: &str, options: &RuleOptions) -> Result<(), RuleError> {
     }
 }
 
-/// Whether a text can become the name of a label when `$1` or `${name}` in it are replaced.
+/// Returns whether a text can become the name of a label when `$1` or `${name}` in it are replaced.
 fn is_label_template(text: &str) -> bool {
     let mut rest = text;
     while let Some(letter) = rest.chars().next() {

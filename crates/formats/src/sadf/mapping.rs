@@ -8,7 +8,7 @@ pub(super) enum Form {
     Rate,
 }
 
-/// What a figure is.
+/// A figure of sadf, and the metric that it becomes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mapping {
     section: &'static str,

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 /// By so much may a total differ from what the percentage says, in parts of it, beside the rounding of that.
 const SLACK: f64 = 1e-4;
-/// Of smaller percentages no total is computed: their two decimals say it too roughly.
+/// The least percentage from which a total is computed: the two decimals of smaller ones say it too roughly.
 const LEAST_PERCENT: f64 = 5.0;
 
 /// The total of memory in KiB. What sar calls used is without caches since sysstat 12; the percentage says which it is. Where no sum agrees with that,

@@ -1,4 +1,4 @@
-//! What a command does with its words: which of them it reads as a program, or gives to a shell that does.
+//! Finds what a command does with its words: which of them it reads as a program, or gives to a shell that does.
 
 /// Shells: with `-c` their first operand is a program, without operands they read one from standard input.
 const SHELLS: [&str; 14] = [
@@ -45,7 +45,7 @@ const BEFORE_COMMANDS: [&str; 24] = [
 ];
 /// The options of ssh(1) that have an argument.
 const OF_SSH: &str = "BbcDEeFIiJLlmOopQRSWw";
-/// Those of awk(1) and sed(1), but for `-e`, whose argument is a program.
+/// The options of awk(1) and sed(1) that have an argument, but for `-e`, whose argument is a program.
 const OF_FILTERS: &str = "FvflE";
 
 /// How a command reads programs.
@@ -54,7 +54,7 @@ enum Kind {
     Shell,
     /// All its words.
     Evaluator,
-    /// What follows `-c`.
+    /// The word that follows `-c`.
     WithShell,
     /// All words behind the host.
     Remote,
@@ -72,20 +72,20 @@ impl Kind {
     }
 }
 
-/// What is known of a simple command so far.
+/// The state of a simple command that is read so far.
 #[derive(Debug, Default)]
 pub(super) struct CommandWords {
     /// The word that has begun.
     word: String,
     count: usize,
-    /// Whether another command follows somewhere.
+    /// Another command follows somewhere.
     is_before_command: bool,
     kind: Option<Kind>,
-    /// Whether that is the command, as far as is known: it may be an argument.
+    /// The word of `kind` is the command, as far as is known: it may be an argument.
     is_command: bool,
-    /// Whether an option said that a program follows.
+    /// An option said that a program follows.
     has_option: bool,
-    /// Whether `--` ended its options.
+    /// The argument `--` ended its options.
     has_no_more_options: bool,
     operands: usize,
     /// The next word is the argument of an option, or the file of a redirection.
@@ -97,7 +97,7 @@ impl CommandWords {
         self.word.push(letter);
     }
 
-    /// Whether no word has begun.
+    /// Returns whether no word has begun.
     pub(super) fn is_between_words(&self) -> bool {
         self.word.is_empty()
     }

@@ -18,12 +18,12 @@ pub enum Piece<'t> {
     Placeholder {
         /// As it stands in the text.
         name: &'t str,
-        /// What the shell gets as a parameter.
+        /// The value that the shell gets as a parameter.
         value: &'t str,
     },
 }
 
-/// What a place of a program is in: sh(1p), 2.2 and 2.6.
+/// The context of a place in a program: sh(1p), 2.2 and 2.6.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Context {
     /// Words of a command, also between parentheses and in `$(…)`.
@@ -178,7 +178,7 @@ impl Reader {
         }
     }
 
-    /// What stands in the program for a parameter.
+    /// Returns the text that stands in the program for a parameter.
     ///
     /// # Errors
     /// Why a value cannot be there.

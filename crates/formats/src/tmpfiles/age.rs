@@ -18,11 +18,11 @@ pub struct Times {
 pub struct Age {
     /// In nanoseconds; the largest number for `infinity`.
     pub span_ns: u64,
-    /// Of files, and of everything else that is not a directory.
+    /// The times of files, and of everything else that is not a directory.
     pub file_times: Times,
-    /// Of directories.
+    /// The times of directories.
     pub directory_times: Times,
-    /// What lies directly in the directory stays.
+    /// The entries directly in the directory stay.
     pub keeps_first_level: bool,
 }
 

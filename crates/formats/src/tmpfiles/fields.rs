@@ -52,7 +52,7 @@ impl<'a> Fields<'a> {
         Ok(Some((start, word)))
     }
 
-    /// What is left, as it is.
+    /// Returns the rest of the line, as it is.
     pub(super) fn rest(&mut self) -> &'a str {
         self.skip_blanks();
         self.line[self.at..].trim_end_matches([' ', '\t'])

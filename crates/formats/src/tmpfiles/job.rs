@@ -21,7 +21,7 @@ pub struct Configuration {
 pub struct Job {
     /// Its path, or a pattern for glob(3).
     pub path: String,
-    /// Whether `path` is a pattern.
+    /// The path is a pattern.
     pub is_pattern: bool,
     /// The age from which its content is deleted.
     pub age: Age,
@@ -35,7 +35,7 @@ pub struct Protection {
 }
 
 impl Protection {
-    /// Whether a line names this path, or has a pattern that matches it.
+    /// Returns whether a line names this path, or has a pattern that matches it.
     pub fn has(&self, path: &[u8]) -> bool {
         self.paths.contains(path) || self.patterns.iter().any(|pattern| fnmatch::matches(pattern, path))
     }
@@ -126,7 +126,7 @@ impl Configuration {
     }
 }
 
-/// Whether a path lies below another.
+/// Returns whether a path lies below another.
 fn is_below(path: &str, directory: &str) -> bool {
     let directory = directory.trim_end_matches('/');
     path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))

@@ -1,4 +1,4 @@
-//! What the values of an expression are, by the names in it.
+//! The measures of the values of an expression, by the names in it.
 
 use text::plot::Measure;
 

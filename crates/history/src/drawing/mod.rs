@@ -24,7 +24,7 @@ pub struct Drawing {
 }
 
 impl Drawing {
-    /// Of the answer to an expression, with times in a zone. `None`: it is no answer over time.
+    /// Creates the drawing of the answer to an expression, with times in a zone. `None`: it is no answer over time.
     pub fn new(expression: &str, answer: Answer, times: [i64; 3], zone: TimeZone) -> Option<Self> {
         let Answer::Matrix(series) = answer else { return None };
         let mut lines: Vec<PlotLine> = series.into_iter().map(line).collect();
@@ -35,7 +35,7 @@ impl Drawing {
         Some(Self { expression: expression.to_owned(), times, lines, beyond, zone })
     }
 
-    /// Whether there is nothing to draw.
+    /// Returns whether there is nothing to draw.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }

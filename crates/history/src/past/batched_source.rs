@@ -32,13 +32,13 @@ pub struct BatchedSource<'p> {
     cached: RefCell<HashMap<String, Vec<Series>>>,
     cached_samples: RefCell<usize>,
     missing: RefCell<Missing>,
-    /// What is watched beside them, by the time range.
+    /// The summaries of what is watched beside them, by the time range.
     watched: RefCell<HashMap<[i64; 2], WatchedSummary>>,
     is_batching: bool,
     brief: BriefProcesses,
 }
 
-/// What is to be read, by its time range.
+/// The selections that are to be read, by their time range.
 #[derive(Debug, Default)]
 struct Missing(HashMap<[i64; 2], MissingOfRange>);
 

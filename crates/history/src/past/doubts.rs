@@ -1,4 +1,4 @@
-//! What sums of minutes leave open: which of the brief processes of a program did how much.
+//! Doubts that sums of minutes leave open: which of the brief processes of a program did how much.
 
 use std::ops::RangeInclusive;
 
@@ -67,12 +67,12 @@ impl Doubts {
         self.brief.push(Brief { minute: self.minutes, comm, processes, most });
     }
 
-    /// Whether nothing is left open.
+    /// Returns whether nothing is left open.
     pub(super) fn is_empty(&self) -> bool {
         self.brief.is_empty() && self.incomplete.is_empty()
     }
 
-    /// Whether there were too many to keep them: everything is left open.
+    /// Returns whether there were too many to keep them: everything is left open.
     pub(super) fn are_too_many(&self) -> bool {
         self.ranges > MOST_RANGES || self.complete.len() > MOST_COMPLETE
     }
@@ -124,12 +124,12 @@ impl Doubts {
     }
 }
 
-/// Whether two names read differently.
+/// Returns whether two names read differently.
 fn differ(one: &Comm, other: &Comm) -> bool {
     one != other && one.to_lossy() != other.to_lossy()
 }
 
-/// Whether a number is in any of the ranges.
+/// Returns whether a number is in any of the ranges.
 pub(super) fn has(ranges: &[RangeInclusive<u32>], number: u32) -> bool {
     ranges.iter().any(|range| range.contains(&number))
 }

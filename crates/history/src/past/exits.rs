@@ -30,7 +30,7 @@ pub struct PastExit {
     pub record: ExitRecord,
     /// In milliseconds since 1970.
     pub started_ms: i64,
-    /// The same.
+    /// In milliseconds since 1970.
     pub ended_ms: i64,
 }
 

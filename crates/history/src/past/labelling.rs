@@ -17,7 +17,7 @@ use crate::task_sums::MinuteGroups;
 
 pub(super) const LABELS: [&str; 5] = ["pid", "tid", "comm", "user", "cgroup"];
 
-/// What tells tasks apart, as far as it is wanted.
+/// The labels that distinguish tasks, as far as they are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct TaskLabels {
     pub(super) pid: Option<u32>,
@@ -28,7 +28,7 @@ pub(super) struct TaskLabels {
     cgroup: Option<u32>,
 }
 
-/// What knows the paths of cgroups.
+/// A source of the paths of cgroups.
 pub(super) trait CgroupPaths {
     /// A number of the boot whose cgroups these are: in another one the same id is another cgroup.
     fn boot(&self) -> BootNumber;
@@ -105,7 +105,7 @@ impl CgroupPlaces {
 /// The labels of tasks: how they read, and which are wanted.
 pub(super) struct Labelling<'s> {
     users: &'s Users,
-    /// Whose tasks are seen.
+    /// The scope of the tasks that are seen.
     scope: Scope,
     matchers: Vec<&'s Matcher>,
     is_wanted: [bool; LABELS.len()],
@@ -114,7 +114,8 @@ pub(super) struct Labelling<'s> {
 }
 
 impl<'s> Labelling<'s> {
-    /// Of tasks that meet conditions, with all labels; with those of a choice if there is one. `None`: no task can meet them.
+    /// Creates the labelling of tasks that meet conditions, with all labels; with those of a choice if there is one. `None`: no task can
+    /// meet them.
     pub(super) fn new(
         (users, scope): (&'s Users, Scope),
         matchers: &'s [Matcher],
@@ -175,12 +176,12 @@ impl<'s> Labelling<'s> {
         Ok(numbers.all(|is_met| is_met) && self.accepts_but(paths, row, "pid")?)
     }
 
-    /// Whether a task meets the conditions.
+    /// Returns whether a task meets the conditions.
     pub(super) fn accepts(&self, paths: &mut impl CgroupPaths, row: &TaskRow) -> Result<bool, String> {
         self.accepts_but(paths, row, "")
     }
 
-    /// Whether it meets those that are not about one of the labels.
+    /// Returns whether it meets those that are not about one of the labels.
     fn accepts_but(
         &self,
         paths: &mut impl CgroupPaths,

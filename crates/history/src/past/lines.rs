@@ -26,7 +26,7 @@ pub(super) struct Lines<'s> {
     brief: BriefProcesses,
     labelling: Labelling<'s>,
     of_tasks: TaskLines<TaskLabels>,
-    /// Whether the matchers accept a name, if they are about names only.
+    /// The names that the matchers accept or not, if they are about names only.
     accepted: HashMap<Comm, bool>,
     /// The line of each living task, for gauges.
     living: HashMap<u32, usize>,
@@ -115,7 +115,7 @@ impl<'s> Lines<'s> {
         Ok(())
     }
 
-    /// The same by process.
+    /// Takes the sums of a minute by process.
     pub(super) fn take_processes(
         &mut self,
         minute: &MinuteGroups,

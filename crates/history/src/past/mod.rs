@@ -61,7 +61,7 @@ pub struct Past {
     path: PathBuf,
     sums: OnceCell<Option<PastSums>>,
     users: Users,
-    /// Whose tasks are there.
+    /// The scope of the tasks that are there.
     scope: Scope,
     /// The first and the last tick; read when it is needed.
     extent_ns: OnceCell<Option<(i64, i64)>>,
@@ -95,7 +95,7 @@ impl Past {
         })
     }
 
-    /// The same without what a user may not see.
+    /// Returns the same without what a user may not see.
     #[must_use]
     pub fn seen_by(mut self, scope: Scope) -> Self {
         if scope != Scope::All {
@@ -147,12 +147,12 @@ impl Past {
         Ok(next_ns.map(|next_ns| (next_ns - first_ns) / 1_000_000 + 1))
     }
 
-    /// Whether all tasks are seen.
+    /// Returns whether all tasks are seen.
     pub fn sees_all(&self) -> bool {
         self.scope == Scope::All
     }
 
-    /// Whether a task is one that is seen.
+    /// Returns whether a task is one that is seen.
     pub fn sees(&self, row: &TaskRow) -> bool {
         self.scope.contains(row)
     }

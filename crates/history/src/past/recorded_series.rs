@@ -27,7 +27,7 @@ impl RecordedSeries {
         Ok(self.history.extent()?.realtime_ns)
     }
 
-    /// Those that are selected; `first_ns` is the time of the first tick.
+    /// Reads the series that are selected; `first_ns` is the time of the first tick.
     pub(super) fn select(
         &self,
         selection: &Selection<'_>,

@@ -24,9 +24,9 @@ pub struct StuckTask {
 /// Follows tasks from round to round.
 #[derive(Debug, Default)]
 pub(super) struct Stuck {
-    /// Those that sleep so, by number.
+    /// The tasks that sleep so, by number.
     sleeping: HashMap<u32, Sleeping>,
-    /// Those that slept so, and went on.
+    /// The tasks that slept so, and went on.
     ended: Vec<StuckTask>,
     /// The last round.
     last_ms: i64,
@@ -106,7 +106,7 @@ impl StuckTask {
 }
 
 impl Sleeping {
-    /// Whether a row shows the same sleep.
+    /// Returns whether a row shows the same sleep.
     fn is_of(&self, row: &TaskRow) -> bool {
         row.state == Some(b'D') && row.key.is_same(&self.key) && switches(row) == self.switches
     }

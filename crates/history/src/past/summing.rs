@@ -310,7 +310,7 @@ fn brief_processes_may_be_left_out() {
     assert!(part > 0.7 && part < 1.0, "{part}");
 }
 
-/// What the agent makes a few minutes at a time is what `whit history compact` makes, and what `verify` expects.
+/// The sums that the agent makes a few minutes at a time are those that `whit history compact` makes, and that `verify` expects.
 #[test]
 fn sums_are_made_and_checked() {
     let (_scratch, path) = recorded("summing-upkeep", 6, 1_000_000);

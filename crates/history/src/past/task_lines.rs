@@ -10,15 +10,15 @@ use query::{STALE_BITS, Samples, Series};
 /// The most by which extrapolation multiplies an increase, less 1, times the intervals between samples: a little more than 1.1 at each end.
 const MOST_EXTRAPOLATED: f64 = 3.0;
 
-/// Series by what tells them apart.
+/// Series by what distinguishes them.
 #[derive(Debug)]
 pub(super) struct TaskLines<K> {
     places: HashMap<K, usize>,
-    /// What differs may read alike: two names that are not UTF-8, two cgroups whose paths are not known.
+    /// The places of lines by name. Different lines may read alike: two names that are not UTF-8, two cgroups whose paths are not known.
     named: HashMap<SeriesName, usize>,
     lines: Vec<Line<K>>,
     times_ms: Vec<i64>,
-    /// Whether only what each has grown by is wanted, from the first round or the second one.
+    /// Only the growth of each is wanted, from the first round or the second one.
     has_one_window: bool,
 }
 
@@ -169,7 +169,7 @@ mod tests {
         assert_eq!(lines.into_series(|_| SeriesName::default()).len(), 2);
     }
 
-    /// What is omitted cannot be among the largest, whatever extrapolation makes of it.
+    /// Omitted lines cannot be among the largest, whatever extrapolation makes of them.
     #[test]
     fn the_largest_are_kept() {
         let kept = |from_ms: i64, to_ms: i64, rounds: i64| {

@@ -29,7 +29,7 @@ pub(super) struct TaskSelection<'s> {
 /// How sums by process treat processes that lived for less than a minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BriefProcesses {
-    /// What they did is read from the rounds where sums do not have it.
+    /// The work of these processes is read from the rounds where sums do not have it.
     Exact,
     /// It is left out where one of them can have done a hundredth of everything at most. One number is that of many of them in a day, so
     /// that sums alone never say what one did, and a replay of a day takes forty times as long.

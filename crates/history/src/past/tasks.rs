@@ -110,12 +110,12 @@ fn read(
     Ok(series.collect())
 }
 
-/// What is read, part by part.
+/// A reader of a history, part by part.
 struct Reader<'r, 's> {
     tasks: VisibleTasks<'r>,
     lines: Vec<Option<Lines<'s>>>,
     watched: Option<&'r mut Watched>,
-    /// What the lines need of the sums of a minute.
+    /// The figures that the lines need of the sums of a minute.
     figures: FigureSet,
     is_by_process: bool,
     /// How many rounds were replayed.

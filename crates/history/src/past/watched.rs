@@ -1,4 +1,4 @@
-//! What is watched in all rounds of a window, beside the figures of tasks.
+//! The events that are watched in all rounds of a window, beside the figures of tasks.
 
 use facts::task::rounds::Scope;
 
@@ -9,14 +9,14 @@ use crate::task_sums::{Churn, ChurnSummary, MinuteGroups};
 /// Sleeps of tasks that are shorter, in milliseconds, are left out, unless the window itself is short.
 const LEAST_STUCK_MS: i64 = 5_000;
 
-/// What happens from round to round.
+/// The events from round to round.
 #[derive(Debug, Default)]
 pub(super) struct Watched {
     churn: Churn,
     stuck: Stuck,
 }
 
-/// What happened in a window.
+/// The events in a window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WatchedSummary {
     /// The processes that ended.

@@ -48,7 +48,7 @@ struct Descendants {
     generations: u64,
 }
 
-/// What most of the processes were that ended.
+/// The program of most of the processes that ended, and how many there were.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ChurnSummary {
     /// How many there were.

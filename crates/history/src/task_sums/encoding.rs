@@ -248,7 +248,7 @@ fn processes_of(mut bytes: &[u8], groups: &MinuteGroups, figures: FigureSet) -> 
     (bytes.is_empty() && range == ranges.rows()).then_some(processes)
 }
 
-/// Whether each of the groups is of one process that was seen: what it did is what they did.
+/// Returns whether each of the groups is of one process that was seen: what it did is what they did.
 fn lone_groups(count: usize, seen: impl Iterator<Item = u64>, brief: impl Iterator<Item = u64>) -> Vec<bool> {
     let mut counts = vec![0_usize; count];
     for (place, more) in seen.map(|place| (place, 1)).chain(brief.map(|place| (place, 2))) {

@@ -65,12 +65,12 @@ impl SumsFile {
         damaged == 0
     }
 
-    /// Whether there is one beside a history.
+    /// Returns whether there is one beside a history.
     pub(super) fn is_beside(history: &Path) -> bool {
         history.with_file_name(FILE).exists()
     }
 
-    /// Whether the file is still there.
+    /// Returns whether the file is still there.
     pub(super) fn is_in_place(&self) -> bool {
         self.records.is_in_place()
     }
@@ -107,7 +107,7 @@ impl SumsFile {
         Ok(self.bytes(span)?.and_then(|bytes| encoding::decode(&bytes, figures)))
     }
 
-    /// The same without its single processes, which takes a fraction of the time.
+    /// Returns the same without its single processes, which takes a fraction of the time.
     ///
     /// # Errors
     /// If they cannot be read.

@@ -19,11 +19,11 @@ const LEAST_PART: u64 = 1000;
 #[derive(Debug, Default)]
 pub(super) struct HourBuilder {
     boot: Option<u32>,
-    /// Whether they are of several boots.
+    /// They are of several boots.
     is_of_several: bool,
     times_ms: Vec<i64>,
     groups: HashMap<TaskGroup, Figures>,
-    /// What all tasks did.
+    /// The sums over all tasks.
     all: Figures,
     churn: Churn,
     cgroups: HashMap<u64, String>,

@@ -34,7 +34,7 @@ impl TaskGroup {
     }
 }
 
-/// What all tasks of a group did together.
+/// The sums over all tasks of a group.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct GroupSums {
     pub(crate) group: TaskGroup,
@@ -42,14 +42,14 @@ pub(crate) struct GroupSums {
     pub(crate) figures: Figures,
 }
 
-/// What a process did that was seen alive, all its threads together.
+/// The sums of a process that was seen alive, all its threads together.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ProcessSums {
     pub(crate) process: u32,
     pub(crate) group: TaskGroup,
     /// Increases of counters.
     pub(crate) figures: Figures,
-    /// Whether no brief process of the minute has its number.
+    /// No brief process of the minute has its number.
     pub(crate) is_complete: bool,
 }
 
@@ -73,7 +73,7 @@ pub(crate) struct MinuteProcesses {
     pub(crate) has_mingled: bool,
 }
 
-/// What is known of a minute without its single processes, each list in order.
+/// The sums of a minute without its single processes, each list in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct MinuteGroups {
     /// The boot in which they ran, as [`Boots`] names it; `None` if nothing was recorded, or in several boots: ids of cgroups would mean
@@ -131,7 +131,7 @@ pub(super) struct MinuteBuilder {
     has_mingled: bool,
     /// When the first round was, on the boot clock.
     began: Option<Nanos>,
-    /// Those that started after it and ended.
+    /// The processes that started after it and ended.
     short_processes: HashSet<u32>,
     churn: Churn,
     cgroups: HashMap<u64, Option<String>>,

@@ -1,4 +1,4 @@
-//! What tasks did in each minute and in each hour, summed up: an answer about a day reads a hundred of these instead of replaying every tick.
+//! Sums of what tasks did in each minute and in each hour: an answer about a day reads a hundred of these instead of replaying every tick.
 //!
 //! Sums are derived: whatever they say can be replayed from the history, and a minute without them is. They are made by the server, a while
 //! after a minute is over, and are in a file of their own, so that the recorder has no part in it.

@@ -1,4 +1,4 @@
-//! What sums are of: a minute, or an hour.
+//! The span of sums: a minute, or an hour.
 
 use std::ops::Range;
 

@@ -206,7 +206,7 @@ pub(crate) fn change_hours(history: &Path, change: impl Fn(&mut MinuteSums)) {
     }
 }
 
-/// The same, and changes each.
+/// Makes all sums again, and changes each.
 #[cfg(test)]
 pub(crate) fn remake_all(history: &Path, change: impl Fn(&mut MinuteSums)) {
     let opened = History::open(history).unwrap();

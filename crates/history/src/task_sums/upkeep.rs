@@ -1,4 +1,4 @@
-//! What is done with sums while no agent makes them.
+//! Upkeep of sums while no agent makes them.
 
 use std::path::Path;
 

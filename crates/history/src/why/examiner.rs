@@ -19,7 +19,7 @@ pub(super) struct Examiner<'p> {
     pub(super) window: Window,
     /// The first tick that there is.
     begins_ms: i64,
-    /// Whether the requester sees the tasks of all users.
+    /// The requester sees the tasks of all users.
     pub(super) sees_all: bool,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Share {
     pub(super) value: f64,
     /// How many processes of that name live at the end, if they are several.
     pub(super) processes: Option<u64>,
-    /// Whether tasks of others, which the requester does not see, may do more.
+    /// Tasks of others, which the requester does not see, may do more.
     is_of_seen: bool,
     pub(super) evidence: Evidence,
 }
@@ -94,7 +94,7 @@ impl<'p> Examiner<'p> {
         self.past.watched([self.window.from_ms, self.window.to_ms], self.limits)
     }
 
-    /// What an expression was in the hour before the window, and a day before, in words; empty if neither is known.
+    /// Returns what an expression was in the hour before the window, and a day before, in words; empty if neither is known.
     pub(super) fn compared(&self, expression: &str, unit: &str) -> Result<String, QueryError> {
         let length_s = ((self.window.to_ms - self.window.from_ms) / 1000).max(1);
         let hour = expression.replace("[W]", &format!("[1h] offset {length_s}s"));
@@ -114,13 +114,13 @@ impl<'p> Examiner<'p> {
         Ok(if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) })
     }
 
-    /// Who does most of something, which is the sum of some rates.
+    /// Returns the share that does most of something, which is the sum of some rates.
     pub(super) fn who(&self, rates: &[&str]) -> Result<Option<Share>, QueryError> {
         Ok(self.greatest(1, rates)?.pop())
     }
 
-    /// Those who do most of something, which is the sum of some rates, the greatest first: the tasks of one name in a cgroup, or the process among
-    /// them that does nearly all of it.
+    /// Returns the shares that do most of something, which is the sum of some rates, the greatest first: the tasks of one name in a cgroup,
+    /// or the process among them that does nearly all of it.
     pub(super) fn greatest(&self, count: usize, rates: &[&str]) -> Result<Vec<Share>, QueryError> {
         let programs = self.several(&greatest(count, "comm, cgroup", rates))?;
         // Most of them are among these. Asked now, both are read in one replay.
@@ -189,7 +189,7 @@ fn with_matchers(rate: &str, matchers: &str) -> String {
 }
 
 impl Share {
-    /// Whether it is a process of the same program in the same cgroup, or that program.
+    /// Returns whether it is a process of the same program in the same cgroup, or that program.
     pub(super) fn is_of(&self, other: &Self) -> bool {
         ["comm", "cgroup"].iter().all(|label| self.name.get(label) == other.name.get(label))
     }

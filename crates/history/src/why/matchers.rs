@@ -27,7 +27,7 @@ fn escaped(text: &str) -> String {
 
 /// A text as a regular expression that matches only itself, between quotes.
 fn literal(text: &str) -> String {
-    /// What means something in an expression. Behind a backslash other letters may mean something, or be refused.
+    /// The letters that mean something in an expression. Behind a backslash other letters may mean something, or be refused.
     const SPECIAL: &str = "\\.+*?()|[]{}^$";
     let mut expression = String::new();
     for letter in text.chars() {

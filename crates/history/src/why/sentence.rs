@@ -1,23 +1,23 @@
-//! What is said, and on what it rests.
+//! The sentences of an answer, and the evidence for them.
 
 /// A sentence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sentence {
-    /// What it is about.
+    /// The trouble that it is about.
     pub trouble: Trouble,
     /// From 0 to 1, by which sentences are ordered: 1 if something failed, otherwise it grows with the time that was lost.
     pub weight: f64,
     /// The time that tasks lost by it, in seconds in each second; `None` if time cannot measure it.
     pub lost: Option<f64>,
-    /// What it says.
+    /// The words of the sentence.
     pub text: String,
-    /// Who causes it, if that is known.
+    /// The culprit that causes it, if that is known.
     pub culprit: Option<Culprit>,
     /// The expressions of its figures, at the end of the window, and their values.
     pub evidence: Vec<Evidence>,
 }
 
-/// Who, or what, causes a trouble.
+/// A program or a thing that causes a trouble.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Culprit {
     /// A program, by the name of its tasks.
@@ -36,7 +36,7 @@ impl Culprit {
         }
     }
 
-    /// What it is, as JSON names it.
+    /// Returns what it is, as JSON names it.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Program(_) => "program",
@@ -46,7 +46,7 @@ impl Culprit {
     }
 }
 
-/// What can be wrong.
+/// A kind of trouble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trouble {
     /// A process was killed because there was no memory.
@@ -122,11 +122,11 @@ pub struct Window {
     pub to_ms: i64,
 }
 
-/// What a history says about a window, the most important first.
+/// The findings of a history about a window, the most important first.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
     /// The sentences; none if nothing is wrong.
     pub sentences: Vec<Sentence>,
-    /// What could not be known, and how to get it.
+    /// The information that is missing, and how to get it.
     pub missing: Vec<String>,
 }

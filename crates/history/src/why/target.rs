@@ -6,7 +6,7 @@ use super::examiner::Examiner;
 use super::matchers::{of_cgroup, of_unit, quoted};
 use super::sentence::{Culprit, Evidence, Sentence, Trouble};
 
-/// Whose time is asked about.
+/// The tasks whose time is asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     /// A process.
@@ -42,7 +42,7 @@ impl Target {
     }
 }
 
-/// What a wait is called, its series, and the trouble of the machine that explains it.
+/// The words for each wait, its series, and the troubles of the machine that explain it.
 const WAITS: [(&str, &str, &[Trouble]); 7] = [
     (
         "waited for a CPU",
@@ -76,14 +76,14 @@ const WAITS: [(&str, &str, &[Trouble]); 7] = [
     ("was interrupted", "whit_task_irq_seconds_total", &[Trouble::Network]),
 ];
 
-/// A part of their time that is told.
+/// The least part of their time that is mentioned.
 const LEAST_TOLD: f64 = 0.001;
 /// A wait that the machine's troubles are searched for.
 const LEAST_EXPLAINED: f64 = 0.02;
 /// Tasks that sleep for a smaller part of their time do something.
 const MOSTLY: f64 = 0.9;
 
-/// What the tasks did and waited for, and the troubles of the machine that explain it.
+/// Returns what the tasks did and waited for, and the troubles of the machine that explain it.
 pub(super) fn sentences(
     examiner: &Examiner<'_>,
     target: &Target,
@@ -128,7 +128,7 @@ pub(super) fn sentences(
     Ok(sentences)
 }
 
-/// Whether a trouble can make some tasks wait: the limit of a cgroup holds those that are in it.
+/// Returns whether a trouble can make some tasks wait: the limit of a cgroup holds those that are in it.
 fn concerns(examiner: &Examiner<'_>, matcher: &str, trouble: &Sentence) -> Result<bool, QueryError> {
     let Some(Culprit::Cgroup(path)) = &trouble.culprit else { return Ok(true) };
     // Where no task is known to be in it, its hierarchy is not the one with which tasks are recorded, or they are not seen.

@@ -1,3 +1,3 @@
-//! What a cgroup used: FreeBSD has none.
+//! Usage of cgroups, which FreeBSD does not have.
 
 pub use facts::cgroup::CgroupUsage;

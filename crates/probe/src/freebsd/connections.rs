@@ -1,4 +1,4 @@
-//! Whose a connection of this machine is: not asked yet (sysctl net.inet.tcp.pcblist), so that nobody is anybody.
+//! The user that a connection of this machine belongs to: not read yet (sysctl net.inet.tcp.pcblist), so that it is never known.
 
 use std::net::SocketAddr;
 

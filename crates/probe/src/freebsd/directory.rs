@@ -27,7 +27,7 @@ impl Directory {
     /// Opens the directory of this path, which may not be a symlink itself.
     ///
     /// # Errors
-    /// What openat(2) says.
+    /// The errors of openat(2).
     pub fn open(path: &Path) -> io::Result<Self> {
         Self::of(openat(rustix::fs::CWD, path, OPEN, Mode::empty())?)
     }
@@ -40,7 +40,7 @@ impl Directory {
     /// Opens a directory in this one: not through a symlink, and not on another device unless that is asked for.
     ///
     /// # Errors
-    /// What openat(2) says; `CrossesDevices` for a mount.
+    /// The errors of openat(2); `CrossesDevices` for a mount.
     pub fn open_below(&self, name: &CStr, mounts: Mounts) -> io::Result<Self> {
         let below = Self::of(openat(&self.descriptor, name, OPEN, Mode::empty())?)?;
         if mounts == Mounts::Left && below.device != self.device {
@@ -52,7 +52,7 @@ impl Directory {
     /// Lists it from its beginning, but for itself and its parent. How many system calls that took, about.
     ///
     /// # Errors
-    /// What getdirentries(2) says.
+    /// The errors of getdirentries(2).
     pub fn list(
         &self,
         _memory: &mut [MaybeUninit<u8>],
@@ -69,23 +69,23 @@ impl Directory {
         Ok(2 + count / 100)
     }
 
-    /// What is known of an entry, itself and not what it points to. One system call, which says everything.
+    /// Reads the properties of an entry, itself and not what it points to. One system call, which says everything.
     ///
     /// # Errors
-    /// What fstatat(2) says.
+    /// The errors of fstatat(2).
     pub fn status(&self, name: &CStr, _wanted: StatusWanted) -> io::Result<EntryStatus> {
         Ok(status(&statat(&self.descriptor, name, AtFlags::SYMLINK_NOFOLLOW)?))
     }
 
-    /// The same of the directory.
+    /// Reads the properties of the directory.
     ///
     /// # Errors
-    /// The same.
+    /// The errors of [`Self::status`].
     pub fn own_status(&self, _wanted: StatusWanted) -> io::Result<EntryStatus> {
         Ok(status(&fstat(&self.descriptor)?))
     }
 
-    /// Whether a filesystem is mounted on it: assumed, because it is not known.
+    /// Returns true: it is not known if a filesystem is mounted on it, so this is assumed.
     pub fn is_mount_point(&self) -> bool {
         true
     }
@@ -94,7 +94,7 @@ impl Directory {
     /// the first. Directories, of which there is no second name, are not moved.
     ///
     /// # Errors
-    /// What linkat(2) and unlinkat(2) say.
+    /// The errors of linkat(2) and unlinkat(2).
     pub fn move_to(&self, name: &CStr, target: &Self, target_name: &CStr) -> io::Result<()> {
         linkat(&self.descriptor, name, &target.descriptor, target_name, AtFlags::empty())?;
         Ok(unlinkat(&self.descriptor, name, AtFlags::empty())?)

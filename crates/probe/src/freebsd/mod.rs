@@ -1,4 +1,4 @@
-//! What only a running FreeBSD does: signals, waiting, directories, processes. Its figures are read by [`crate::sysctl`].
+//! Functions that only a running FreeBSD has: signals, waiting, directories, processes. Its figures are read by [`crate::sysctl`].
 //!
 //! Written from the manual pages and headers, checked against them by the compiler, and never run on a FreeBSD kernel: see
 //! ARCHITECTURE.md.

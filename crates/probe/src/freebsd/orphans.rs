@@ -1,4 +1,4 @@
-//! What commands left behind: FreeBSD's reapers are not used yet.
+//! Processes that commands left behind: FreeBSD's reapers are not used yet.
 
 pub use crate::spawn::Known;
 

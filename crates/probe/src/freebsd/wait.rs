@@ -117,7 +117,7 @@ impl Waiter {
         })
     }
 
-    /// Whether a signal came and was not taken.
+    /// Returns true if a signal came and was not taken.
     pub fn has_signal(&self) -> bool {
         !self.signals.is_empty()
     }

@@ -46,7 +46,7 @@ const DEVICES: [(&str, &[&str]); 7] = [
 const BTF: &str = "sys/kernel/btf/vmlinux";
 const OF_PROCESS: [&str; 3] = ["cgroup", "stat", "statm"];
 const OF_THREAD: [&str; 4] = ["io", "schedstat", "stat", "status"];
-/// What whit looks for among the kernel's options. What follows them is the first process's, which may contain anything.
+/// The kernel options that whit looks for. Text after the kernel's options belongs to the first process. It may contain anything.
 const KERNEL_OPTIONS: [&str; 2] = ["delayacct", "nodelayacct"];
 const SERIAL_NUMBER: &[u8] = b"POWER_SUPPLY_SERIAL_NUMBER=";
 
@@ -101,7 +101,7 @@ struct Copy<'a> {
 }
 
 impl Copy<'_> {
-    /// What cannot be read (a link that is down has no speed) is left out, as on the machine.
+    /// Copies a file; one that cannot be read (a link that is down has no speed) is left out, as on the machine.
     fn file(&mut self, path: &str) -> Result<(), CaptureError> {
         match self.buffer.read_once(&self.root, path) {
             Ok(bytes) if path.ends_with("/uevent") => {

@@ -1,4 +1,4 @@
-//! What a cgroup used and was held to: CPU, memory and block I/O, as far as its hierarchy counts them.
+//! Usage and limits of a cgroup: CPU, memory and block I/O, as far as its hierarchy counts them.
 
 use facts::linux::cgroup_cpu::{self, CgroupCpuField, CgroupCpuStat};
 use facts::linux::cgroup_io::CgroupIo;

@@ -1,4 +1,4 @@
-//! What may be done to a task: signals and niceness, to the very task that is meant.
+//! Control of a task: signals and niceness, to the very task that is meant.
 
 use facts::sample::Absence;
 use facts::task::TaskKey;
@@ -28,7 +28,7 @@ pub fn send_to_child(pid: u32, signal: TaskSignal) -> Result<(), Absence> {
     kill_process(pid_of(pid)?, native(signal)).map_err(task_absence)
 }
 
-/// The same to the process that a thread belongs to: signals are a process's.
+/// Sends a signal to the process that a thread belongs to: signals are a process's.
 ///
 /// # Errors
 /// As above.
@@ -61,7 +61,7 @@ fn pid_of(id: u32) -> Result<Pid, Absence> {
     i32::try_from(id).ok().and_then(Pid::from_raw).ok_or(Absence::Gone)
 }
 
-/// Whether the pid still is this task.
+/// Checks that the pid still is this task.
 fn check(key: TaskKey) -> Result<(), Absence> {
     let mut procfs = Procfs::open(Roots::live().open().map_err(|_| Absence::Unsupported)?);
     let stat = procfs.stat(key.pid)?;

@@ -38,12 +38,12 @@ impl Descendants {
         Self { before: before.into_iter().map(|found| (found.key.pid, found.key)).collect() }
     }
 
-    /// Whether a child existed before. Its id is not reused until it is reaped.
+    /// Returns true if a child existed before. Its id is not reused until it is reaped.
     pub fn was_there(&self, pid: u32) -> bool {
         self.before.contains_key(&pid)
     }
 
-    /// Those that live, parents before their children.
+    /// Returns the descendants that live, parents before their children.
     ///
     /// # Errors
     /// If /proc cannot be listed.
@@ -67,14 +67,14 @@ impl Descendants {
     }
 }
 
-/// Whether this process has any child, living or not yet reaped. A process without children has no descendants either, since orphans of
-/// theirs would be its own.
+/// Returns true if this process has any child, living or not yet reaped. A process without children has no descendants either, since
+/// orphans of theirs would be its own.
 fn has_children() -> bool {
     let looks = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     !matches!(waitid(WaitId::All, looks), Err(Errno::CHILD))
 }
 
-/// Those that are taken and what is below them, parents before their children.
+/// Lists the processes that `takes` accepts and those below them, parents before their children.
 fn list(takes: impl Fn(&TaskKey) -> bool) -> Result<Vec<Descendant>, Absence> {
     if !has_children() {
         return Ok(Vec::new());

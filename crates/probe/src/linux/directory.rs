@@ -34,7 +34,7 @@ impl Directory {
     /// Opens the directory of this path, which may not be a symlink itself.
     ///
     /// # Errors
-    /// What openat(2) says.
+    /// The errors of openat(2).
     pub fn open(path: &Path) -> io::Result<Self> {
         let open = |flags| openat(rustix::fs::CWD, path, flags, Mode::empty());
         let flags = OPEN | OFlags::NOFOLLOW;
@@ -50,7 +50,7 @@ impl Directory {
     /// Opens a directory in this one: not through a symlink, and not across a mount unless that is asked for.
     ///
     /// # Errors
-    /// What openat2(2) says: `CrossesDevices` for a mount, `FilesystemLoop` or `NotADirectory` for a symlink.
+    /// The errors of openat2(2): `CrossesDevices` for a mount, `FilesystemLoop` or `NotADirectory` for a symlink.
     pub fn open_below(&self, name: &CStr, mounts: Mounts) -> io::Result<Self> {
         match self.open_with(name, OPEN | OFlags::NOFOLLOW | OFlags::NOATIME, mounts) {
             Err(error) if Errno::from_io_error(&error) == Some(Errno::PERM) => {
@@ -84,7 +84,7 @@ impl Directory {
     /// Lists it from its beginning, but for itself and its parent, through `memory`. How many system calls that took.
     ///
     /// # Errors
-    /// What getdents64(2) says.
+    /// The errors of getdents64(2).
     pub fn list(
         &self,
         memory: &mut [MaybeUninit<u8>],
@@ -108,10 +108,10 @@ impl Directory {
         }
     }
 
-    /// What is known of an entry, itself and not what it points to, and no more than is wanted. One system call.
+    /// Reads the properties of an entry, itself and not what it points to, and no more than is wanted. One system call.
     ///
     /// # Errors
-    /// What statx(2) says; before 4.11 there is none.
+    /// The errors of statx(2), which does not exist before 4.11.
     pub fn status(&self, name: &CStr, wanted: StatusWanted) -> io::Result<EntryStatus> {
         // Of a network's filesystem what is known here will do, unless a decision hangs on it.
         let sync = if wanted.identity { AtFlags::STATX_FORCE_SYNC } else { AtFlags::STATX_DONT_SYNC };
@@ -119,15 +119,15 @@ impl Directory {
         Ok(status(&statx(&self.descriptor, name, flags, mask(wanted))?))
     }
 
-    /// The same of the directory.
+    /// Reads the properties of the directory.
     ///
     /// # Errors
-    /// The same.
+    /// The errors of [`Self::status`].
     pub fn own_status(&self, wanted: StatusWanted) -> io::Result<EntryStatus> {
         Ok(status(&statx(&self.descriptor, c"", AtFlags::EMPTY_PATH, mask(wanted))?))
     }
 
-    /// Whether a filesystem, or another part of one, is mounted on it. Taken for one if the kernel does not say (before 5.8).
+    /// Returns true if a filesystem, or another part of one, is mounted on it. Also true if the kernel does not say (before 5.8).
     pub fn is_mount_point(&self) -> bool {
         // linux/stat.h: STATX_ATTR_MOUNT_ROOT.
         const MOUNT_ROOT: u64 = 0x2000;
@@ -141,7 +141,7 @@ impl Directory {
     /// Moves an entry to another directory of the filesystem, where nothing may have that name.
     ///
     /// # Errors
-    /// What renameat2(2) says: `AlreadyExists` where something has.
+    /// The errors of renameat2(2): `AlreadyExists` where something has.
     pub fn move_to(&self, name: &CStr, target: &Self, target_name: &CStr) -> io::Result<()> {
         let flags = RenameFlags::NOREPLACE;
         Ok(renameat_with(&self.descriptor, name, &target.descriptor, target_name, flags)?)

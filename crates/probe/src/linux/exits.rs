@@ -23,7 +23,7 @@ use crate::sys::{dropped_messages, system_constant};
 const RECEIVE_BUFFER_BYTES: usize = 16 * 1024 * 1024;
 /// For each record the kernel takes at least so much of that room.
 const LEAST_RECORD_BYTES: usize = 512;
-/// What it grows to where that did not suffice.
+/// The size to which it grows if that did not suffice.
 const WIDEST_BUFFER_BYTES: usize = 128 * 1024 * 1024;
 
 /// A socket that is registered on every possible CPU.

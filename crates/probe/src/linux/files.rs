@@ -79,7 +79,7 @@ impl Buffer {
     }
 }
 
-/// What an error says about a file that may or may not exist on this kernel.
+/// Returns the absence that an error means for a file that may or may not exist on this kernel.
 pub(crate) fn absence(error: Errno) -> Absence {
     match error {
         Errno::ACCESS | Errno::PERM => Absence::Denied,
@@ -90,7 +90,7 @@ pub(crate) fn absence(error: Errno) -> Absence {
     }
 }
 
-/// What netlink's or /proc's error says about a task.
+/// Returns the absence that an error of netlink or /proc means for a task.
 pub(crate) fn task_absence(error: Errno) -> Absence {
     match error {
         Errno::SRCH | Errno::NOENT => Absence::Gone,
@@ -112,7 +112,7 @@ impl KeptFile {
         Self { file: directory.open_at(path, OFlags::RDONLY).map_err(absence), extent }
     }
 
-    /// Whether it could be opened.
+    /// Returns true if it could be opened.
     pub(crate) fn is_open(&self) -> bool {
         self.file.is_ok()
     }

@@ -164,7 +164,7 @@ fn mount_of(all: &[Mount], path: &Path) -> Mount {
     mount.cloned().unwrap_or_default()
 }
 
-/// Whether a call on `path` can hang: any mount above it counts, because a local disk may be mounted inside a remote filesystem.
+/// Returns true if a call on `path` can hang: any mount above it counts, because a local disk may be mounted inside a remote filesystem.
 fn can_hang(all: &[Mount], path: &Path) -> bool {
     all.iter().any(|mount| mount.can_hang() && path.starts_with(path_of(&mount.target)))
 }

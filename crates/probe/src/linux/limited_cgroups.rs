@@ -74,7 +74,7 @@ struct Limited {
     io_limited_members: Option<String>,
 }
 
-/// What is limited.
+/// The resources that are limited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Limits {
     cpu: bool,

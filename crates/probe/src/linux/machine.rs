@@ -174,7 +174,7 @@ impl Machine {
         self.has_news |= self.news.as_ref().is_some_and(|news| news.drain(&mut self.buffer));
     }
 
-    /// Whether links and addresses may have changed since the last tick. Always, if the kernel does not report changes.
+    /// Returns true if links or addresses may have changed since the last tick. Always true if the kernel does not report changes.
     fn take_news(&mut self) -> bool {
         if self.news.is_none() {
             return true;

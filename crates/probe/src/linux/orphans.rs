@@ -1,4 +1,4 @@
-//! What commands left behind: processes that went into sessions of their own and lost their parents.
+//! Processes that commands left behind: those that went into sessions of their own and lost their parents.
 
 use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags, open};
@@ -67,7 +67,7 @@ fn read_list(children: &OwnedFd, list: &mut Vec<u8>) {
     }
 }
 
-/// Whether a run is of this process.
+/// Returns true if a run is of this process.
 fn is_own_run(run: &str) -> bool {
     run.split_once('.').is_some_and(|(pid, _)| pid == std::process::id().to_string())
 }

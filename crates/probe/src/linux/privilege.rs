@@ -13,7 +13,7 @@ use rustix::thread::{
 
 use crate::named;
 
-/// What is of use: taskstats and exit records, and the BPF program.
+/// The capabilities that are of use: taskstats and exit records, and the BPF program.
 const USED: CapabilitySet = CapabilitySet::NET_ADMIN
     .union(CapabilitySet::BPF)
     .union(CapabilitySet::PERFMON)
@@ -85,16 +85,16 @@ pub fn drop_all_but(kept: &[Kept]) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether /proc keeps other users' processes from this one.
+/// Returns true if /proc keeps other users' processes from this one.
 fn is_shown_less() -> bool {
     let mounts = named::read("/proc/self/mounts".as_ref(), MOUNTS_BYTES);
     let mut groups: Vec<u32> = getgroups().unwrap_or_default().iter().map(|group| group.as_raw()).collect();
     groups.push(getegid().as_raw());
-    // Without /proc nothing is shown of anybody.
+    // Without /proc no user's processes are shown.
     mounts.is_ok_and(|mounts| hides_processes(&mounts, &groups))
 }
 
-/// What may be taken up again for a call.
+/// The capabilities that may be taken up again for a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Privilege {
     given: CapabilitySet,
@@ -104,7 +104,7 @@ impl Privilege {
     /// For calls that want none.
     pub(crate) const NONE: Self = Self { given: CapabilitySet::empty() };
 
-    /// Of what this thread is permitted and does not hold.
+    /// Returns the capabilities that this thread is permitted and does not hold.
     pub(crate) fn given() -> Self {
         let given = capabilities(None).map(|held| held.permitted - held.effective);
         Self { given: given.unwrap_or(CapabilitySet::empty()) }
@@ -141,12 +141,12 @@ impl Drop for Raised {
     }
 }
 
-/// Whether this thread holds or may take up capabilities, all those of a mask (linux/capability.h).
+/// Returns true if this thread holds or may take up capabilities, all those of a mask (linux/capability.h).
 pub fn has(mask: u64) -> bool {
     capabilities(None).is_ok_and(|held| (held.permitted | held.effective).bits() & mask == mask)
 }
 
-/// Whether capabilities are given by the binary's file and laid down.
+/// Returns true if capabilities are given by the binary's file and laid down.
 pub fn is_given() -> bool {
     capabilities(None).is_ok_and(|held| !(held.permitted - held.effective).is_empty())
 }

@@ -12,11 +12,11 @@ use crate::watch::Received;
 #[derive(Debug)]
 pub struct Signals {
     descriptor: OwnedFd,
-    /// Those that it blocked.
+    /// The signals that it blocked.
     blocked: Vec<i32>,
     /// Another receives some of them beside it, and goes on to.
     is_nested: bool,
-    /// Whether the event loop was woken for pending signals.
+    /// The event loop was woken for pending signals.
     pub(super) has_some: bool,
 }
 
@@ -44,7 +44,7 @@ impl Signals {
         self.next_received().map(|received| received.signal)
     }
 
-    /// The same, and where it came from.
+    /// Returns the next signal that has come, and where it came from, without waiting.
     pub(super) fn next_received(&self) -> Option<Received> {
         // struct signalfd_siginfo is 128 bytes and starts with the number.
         let mut info = [0u8; 128];
@@ -60,8 +60,8 @@ impl Signals {
 }
 
 impl Drop for Signals {
-    /// What came and was not taken belongs to what was going on then; signals from now on end a process that waits for its reader. If
-    /// another receives them, what came is for that.
+    /// Discards signals that came and were not taken: they belong to what was going on then. Signals from now on end a process that
+    /// waits for its reader. If another receives them, the signals that came are left to it.
     fn drop(&mut self) {
         while !self.is_nested && self.next().is_some() {}
         unblock_signals(&self.blocked);

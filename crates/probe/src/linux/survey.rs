@@ -1,4 +1,4 @@
-//! What a machine is and permits: read once, for `whit doctor` and for what depends on the kernel's release.
+//! Properties and permissions of a machine: read once, for `whit doctor` and for what depends on the kernel's release.
 
 use facts::linux::pid_status::PidStatus;
 use facts::linux::version::KernelVersion;
@@ -42,7 +42,7 @@ impl Survey {
         Ok(String::from_utf8_lossy(bytes).trim().to_owned())
     }
 
-    /// Whether a file or directory is there, and may be looked at.
+    /// Checks that a file or directory is there, and may be looked at.
     ///
     /// # Errors
     /// Why not.
@@ -58,7 +58,7 @@ impl Survey {
         Some(version)
     }
 
-    /// What the kernel keeps free; `None` if it cannot be read.
+    /// Returns the memory that the kernel keeps free; `None` if it cannot be read.
     pub(crate) fn min_free(&mut self) -> Option<Bytes> {
         let kib = self.text("/proc/sys/vm/min_free_kbytes").ok()?;
         kib.parse().ok().map(Bytes::from_kib)

@@ -51,7 +51,7 @@ pub(crate) struct LinuxTasks {
     threads: Vec<u32>,
 }
 
-/// What a source needs to read all tasks again and again.
+/// The state that a source needs to read all tasks again and again.
 enum OpenSource {
     Bpf(Box<BpfTasks>, LeftOut),
     Taskstats { threads: Box<ThreadList>, starts: Starts, resident: Resident },
@@ -144,8 +144,8 @@ impl LinuxTasks {
         Ok((taskstats.version, taskstats.length))
     }
 
-    /// What `kernel.task_delayacct` says; `None` if the kernel has no such switch (before 5.14: on unless booted
-    /// with `nodelayacct`).
+    /// Returns the value of `kernel.task_delayacct`; `None` if the kernel has no such switch (before 5.14: on unless booted with
+    /// `nodelayacct`).
     pub(crate) fn accounting_on(&self) -> Option<bool> {
         self.accounting_on
     }
@@ -172,7 +172,7 @@ impl LinuxTasks {
         self.read_threads_of(None, tids, each);
     }
 
-    /// The same of one process, or of any.
+    /// Reads threads of one process, or of any, in the same way.
     fn read_threads_of(
         &mut self,
         pid: Option<u32>,
@@ -212,7 +212,7 @@ impl LinuxTasks {
         self.taskstats.as_mut().ok()?.cgroup_io_wait(directory)
     }
 
-    /// Whether this user may switch delay accounting on.
+    /// Returns true if this user may switch delay accounting on.
     pub(crate) fn may_enable_accounting(&self) -> bool {
         self.procfs.may_enable_accounting()
     }

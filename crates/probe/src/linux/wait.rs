@@ -148,7 +148,7 @@ impl Waiter {
         Ok(self.signals.has_some || !ready.is_empty())
     }
 
-    /// Whether a signal came and was not taken.
+    /// Returns true if a signal came and was not taken.
     pub fn has_signal(&self) -> bool {
         self.signals.has_some
     }

@@ -28,7 +28,7 @@ impl Identity {
         }
     }
 
-    /// Whether another change could carry the same time: clocks of filesystems go in steps, those without a fraction in
+    /// Returns true if another change could carry the same time: clocks of filesystems go in steps, those without a fraction in
     /// steps of up to two seconds, the others of a few milliseconds.
     pub(super) fn may_change_unseen(&self) -> bool {
         let step = if self.modified_ns == 0 { Nanos(2_000_000_000) } else { Nanos(20_000_000) };

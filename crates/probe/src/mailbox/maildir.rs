@@ -16,7 +16,7 @@ pub(super) struct Maildir {
     cur: Listed,
 }
 
-/// What was counted, and in which state of the directory.
+/// A count, and the state of the directory in which it was made.
 #[derive(Debug, Default)]
 struct Listed {
     count: MailCount,

@@ -21,8 +21,8 @@ pub(super) struct MboxFile {
     seal: Option<Seal>,
 }
 
-/// What has to be as it was for the count of what stands before to be right still, where a file has grown, or may have
-/// changed without a sign. One that has changed and not grown was changed in place, and is read anew.
+/// The parts of a file that must be unchanged for the earlier count to be right still, if the file has grown, or may have changed
+/// without a sign. A file that has changed and not grown was changed in place, and is read anew.
 #[derive(Debug, PartialEq, Eq)]
 struct Seal {
     identity: Identity,
@@ -71,7 +71,7 @@ impl MboxFile {
 }
 
 impl Seal {
-    /// What is `known` from a seal that held a moment ago need not be read again.
+    /// Makes a seal. Sums that are `known` from a seal that held a moment ago are not read again.
     fn new(identity: Identity, mbox: &Mbox, known: &[(u64, u64, u64)], file: &mut OpenFile) -> Option<Self> {
         let size = identity.size;
         let tail = (size.saturating_sub(TAIL_BYTES), size.min(TAIL_BYTES));

@@ -18,9 +18,9 @@ use crate::clock::clock_now;
 pub struct Process {
     pid: Pid,
     is_reaped: bool,
-    /// What it started and left behind lives on.
+    /// Processes that it started and left behind live on.
     leaves_others: bool,
-    /// What it and all that it starts has in the environment.
+    /// The identifier that is in the environment of the command and of all that it starts.
     run: String,
 }
 
@@ -60,7 +60,7 @@ pub fn kill_child(child: u32) {
 pub struct Ended {
     /// How.
     pub ending: Ending,
-    /// What it used; `None` if its status was collected elsewhere.
+    /// The resources that it used; `None` if its status was collected elsewhere.
     pub usage: Option<Usage>,
 }
 
@@ -77,7 +77,8 @@ impl Process {
         Ok(process)
     }
 
-    /// The same with a pipe, not blocking, from which its output can be read. What it leaves behind ends with it.
+    /// Starts `argv` in the same way, with a pipe, not blocking, from which its output can be read. Processes that it leaves behind end
+    /// with it.
     ///
     /// # Errors
     /// As above.

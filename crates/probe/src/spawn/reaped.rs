@@ -22,11 +22,11 @@ pub struct Reaped {
     pub pid: u32,
     /// How it ended.
     pub ending: Ending,
-    /// What it used.
+    /// The resources that it used.
     pub usage: Usage,
 }
 
-/// What a child used, and the children that it waited for: getrusage(2).
+/// The resources that a child used, and the children that it waited for: getrusage(2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// In user mode.
@@ -80,7 +80,7 @@ impl Usage {
     }
 }
 
-/// What this process itself has used: getrusage(2).
+/// Returns the resources that this process itself has used: getrusage(2).
 pub fn own_usage() -> Usage {
     Usage::of_system(&sys::own_usage())
 }

@@ -1,4 +1,4 @@
-//! What FreeBSD alone has: sysctl(3), kqueue(2).
+//! Facilities that FreeBSD alone has: sysctl(3), kqueue(2).
 
 use std::ffi::{CStr, CString};
 use std::{io, mem};
@@ -70,7 +70,7 @@ pub(crate) struct Queue(OwnedFd);
 pub(crate) enum QueueEvent {
     /// A descriptor has something to read, or its other end is closed.
     Readable(RawFd),
-    /// The same, reported again only when more comes.
+    /// A descriptor has something to read, or its other end is closed; reported again only when more comes.
     NewReadable(RawFd),
     /// A descriptor has room to write, or its other end is closed; reported again only when there was no room meanwhile.
     NewWritable(RawFd),

@@ -1,4 +1,4 @@
-//! What Linux alone has.
+//! Facilities that Linux alone has.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::{io, mem};
@@ -44,7 +44,7 @@ impl Datagrams {
         }
     }
 
-    /// What the last call received; a datagram that did not fit is left out.
+    /// Returns the datagrams that the last call received; a datagram that did not fit is left out.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
         let chunks = self.memory.chunks_exact(self.datagram_bytes);
         chunks.zip(&self.lengths).filter_map(|(chunk, length)| chunk.get(..*length))

@@ -27,13 +27,13 @@ struct Plan {
     kept: c_int,
     cgroup: c_int,
     dies_with_parent: bool,
-    /// What the child was about.
+    /// The step that the child was at.
     step: Step,
-    /// What went wrong with it.
+    /// The error of that step.
     error: c_int,
 }
 
-/// What a child does before it is another program.
+/// A step of a child before it is another program.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Group,

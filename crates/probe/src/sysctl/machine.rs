@@ -145,7 +145,7 @@ impl Machine {
         });
     }
 
-    /// What FreeBSD does not have, or whit does not read there, is absent, with the reason.
+    /// Marks sources that FreeBSD does not have, or whit does not read there, as absent, with the reason.
     fn mark_unsupported(&self, sample: &mut Sample) {
         macro_rules! absent {
             ($($source:ident => $reading:expr;)*) => {
@@ -200,7 +200,7 @@ fn vm_stats(sysctl: &mut Sysctl) -> Result<VmStats, Absence> {
     })
 }
 
-/// What ZFS' cache holds.
+/// Reads the size of ZFS' cache.
 fn arc_size(sysctl: &mut Sysctl) -> Result<u64, Absence> {
     sysctl.number("kstat.zfs.misc.arcstats.size")
 }

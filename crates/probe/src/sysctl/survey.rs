@@ -1,4 +1,4 @@
-//! What a machine is and permits.
+//! Properties and permissions of a machine.
 
 use facts::linux::pid_status::PidStatus;
 use facts::linux::version::KernelVersion;

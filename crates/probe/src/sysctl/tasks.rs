@@ -50,7 +50,7 @@ impl FreeBsdTasks {
         TaskSource::Sysctl
     }
 
-    /// The kernel counts no delays, so that nobody has more.
+    /// Does nothing: the kernel counts no delays, so that no other program has more.
     pub(crate) fn set_better_rows(&mut self, _: Box<dyn BetterRows>) {}
 
     pub(crate) fn has_better_rows(&self) -> bool {

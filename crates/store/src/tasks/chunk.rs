@@ -48,7 +48,7 @@ pub(crate) fn read(
     read_parts(connection, id, true)
 }
 
-/// The same without exit records, which a reader does not need of rounds that it skips.
+/// Reads a chunk without exit records, which a reader does not need of rounds that it skips.
 pub(crate) fn read_living(
     connection: &Connection,
     id: i64,
@@ -184,7 +184,7 @@ fn take_ended(bytes: &mut &[u8]) -> Option<Table> {
     Some(Table::from_columns(columns, table.rows()))
 }
 
-/// What a chunk is found by.
+/// The key by which a chunk is found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ChunkKey {
     pub(crate) id: i64,

@@ -18,7 +18,7 @@ type NamesOfBoot = Option<(i64, HashMap<Named, String>)>;
 pub struct TaskNames<'r> {
     connection: &'r Connection,
     boot: i64,
-    /// Those that were read last.
+    /// The names that were read last.
     names: &'r mut NamesOfBoot,
     damaged: &'r mut u64,
 }
@@ -164,7 +164,7 @@ impl<'h> TaskReplay<'h> {
         &self.store
     }
 
-    /// The same, for good.
+    /// Turns this into the store of all tasks as of this round.
     pub fn into_store(self) -> TaskStore {
         self.store
     }

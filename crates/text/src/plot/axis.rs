@@ -2,7 +2,7 @@
 
 use crate::units::push_decimals;
 
-/// What values are, which decides how they are written.
+/// The kind of values, which decides how they are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
     /// Numbers without a unit.

@@ -12,7 +12,7 @@ pub use time_axis::{TimeForm, TimeTicks};
 
 /// Values of several series over one time.
 pub struct Plot<'p> {
-    /// What stands above it.
+    /// The text that stands above it.
     pub title: &'p str,
     /// The series, in the order in which they are drawn and listed.
     pub lines: &'p [PlotLine],
@@ -22,7 +22,7 @@ pub struct Plot<'p> {
     pub to_ms: i64,
     /// From one value to the next: where one is missing the line is interrupted.
     pub step_ms: i64,
-    /// What the values are.
+    /// The kind of the values.
     pub measure: Measure,
     /// A time as it is written, in milliseconds since 1970.
     pub write_time: &'p dyn Fn(i64, TimeForm) -> String,

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{Plot, letter};
 
-/// Colours that are told apart also by those who see fewer: Okabe and Ito's, without yellow and black.
+/// Colours that people with colour blindness can also distinguish: Okabe and Ito's, without yellow and black.
 pub const COLORS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
 
 const LEFT: f64 = 76.0;

@@ -35,7 +35,7 @@ const STEPS: [i64; 26] = [
     364 * DAY,
 ];
 
-/// What of a time is written.
+/// The parts of a time that are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeForm {
     /// Hours, minutes and seconds.

@@ -130,7 +130,7 @@ impl Condition {
         }
     }
 
-    /// Whether it holds. Comparisons with absent values are false.
+    /// Returns true if it holds. Comparisons with absent values are false.
     pub fn holds(&self, values: &[Value<'_>]) -> bool {
         self.0.iter().all(|comparison| {
             let value = values[comparison.field];

@@ -14,6 +14,6 @@ pub struct Field {
 pub struct Fault {
     /// Its place, in bytes from the start of the text.
     pub offset: usize,
-    /// What is wrong, and what would be right.
+    /// The error, and what would be right.
     pub message: String,
 }

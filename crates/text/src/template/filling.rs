@@ -8,6 +8,6 @@ pub struct Filling<'a> {
     pub values: &'a [Value<'a>],
     /// For the option `icon`: from the lowest value to the highest.
     pub icons: &'a [String],
-    /// Whether the text is Pango markup, in which `&`, `<` and `>` must be escaped.
+    /// The text is Pango markup, in which `&`, `<` and `>` must be escaped.
     pub is_markup: bool,
 }

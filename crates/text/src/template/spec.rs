@@ -53,7 +53,7 @@ pub(super) enum Scale {
     },
 }
 
-/// Whether the value is written as text or drawn.
+/// The form of the value: written as text or drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Plot {
     Text,

@@ -70,7 +70,7 @@ impl<'a> Value<'a> {
         if text.is_empty() { Self::Absent } else { Self::Text(text) }
     }
 
-    /// Whether there is no value.
+    /// Returns true if there is no value.
     pub fn is_absent(self) -> bool {
         self == Self::Absent
     }

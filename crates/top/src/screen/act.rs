@@ -1,4 +1,4 @@
-//! What is done to a task, once it has been asked for and confirmed.
+//! Actions on a task, once they have been asked for and confirmed.
 
 use probe::control::{self, TaskSignal};
 

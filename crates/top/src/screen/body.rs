@@ -12,7 +12,7 @@ use crate::lines::Line;
 use crate::session::Session;
 use text::table::Align;
 
-/// What is left between the head, and the notes and the foot.
+/// Returns the area that is left between the head, and the notes and the foot.
 pub(super) fn area(area: Rect, head: u16, notes: u16) -> Rect {
     Rect { y: area.y + head, height: area.height.saturating_sub(head + notes + 1), ..area }
 }

@@ -161,7 +161,7 @@ fn text(session: &mut Session, pid: u32) -> Vec<String> {
     lines
 }
 
-/// What it did since it began, each cause with count, total, average and maximum: of a process with its threads.
+/// Lists the delays of a task since it began, each cause with count, total, average and maximum: of a process with its threads.
 fn delays(session: &mut Session, pid: u32) -> Vec<String> {
     let is_thread = session.settings.by == GroupBy::Thread;
     let whole = if is_thread { None } else { session.tasks.process_cpu(pid) };

@@ -13,7 +13,7 @@ use crate::session::Session;
 pub(super) const LENGTH: usize = 300;
 /// Tasks kept: with a reading of 4 bytes this is 1.2 MB at most.
 const TASKS: usize = 1000;
-/// What is less than this share of a thread's time is no reason to keep a task.
+/// The least share of a thread's time that is a reason to keep a task.
 const WORTH_KEEPING: f32 = 0.002;
 
 /// Shares of one reading: on CPU, run queue, block I/O and the overlapping causes together, in 255ths of the time that the
@@ -54,7 +54,7 @@ impl Histories {
         }
     }
 
-    /// Those that did nothing did nothing; those that did nothing for as long as is kept are forgotten.
+    /// Adds an empty reading to the history of each idle task. Forgets tasks that were idle for as long as readings are kept.
     fn rest(&mut self) {
         let round = self.round;
         for history in self.by_task.values_mut().filter(|history| history.last_round != round) {
@@ -77,7 +77,7 @@ impl Histories {
         history.last_round = self.round;
     }
 
-    /// Those that did least are forgotten.
+    /// Forgets the tasks that did least.
     fn drop_idlest(&mut self) {
         let sum = |history: &History| -> u64 {
             history.shares.iter().flat_map(|shares| shares.0).map(u64::from).sum()

@@ -1,5 +1,5 @@
-//! What is typed, as a terminal sends it: ECMA-48 and the sequences of xterm. Crossterm's reader waits for the rest of a sequence that
-//! was cut, and no signal ends that.
+//! Typed input, as a terminal sends it: ECMA-48 and the sequences of xterm. Crossterm's reader waits for the rest of a sequence that was
+//! cut, and no signal ends that.
 
 use ratatui::crossterm::event::{
     Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
@@ -19,7 +19,7 @@ pub(super) struct Input {
 }
 
 impl Input {
-    /// What has been typed since, from a terminal whose reader does not wait.
+    /// Reads what has been typed since, from a terminal whose reader does not wait.
     ///
     /// # Errors
     /// The error of read(2): EIO if the terminal is gone, or if no shell can bring this process to the foreground.
@@ -89,12 +89,12 @@ fn character(bytes: &[u8]) -> Option<(usize, Option<Event>)> {
     Some((1, key(code)))
 }
 
-/// Whether more bytes cannot complete a character.
+/// Returns true if more bytes cannot complete a character.
 fn is_invalid(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_some())
 }
 
-/// What follows `ESC [`: parameters, a final letter.
+/// Parses what follows `ESC [`: parameters, a final letter.
 fn control_sequence(bytes: &[u8]) -> Option<(usize, Option<Event>)> {
     match bytes {
         // The function keys of Linux' own console.

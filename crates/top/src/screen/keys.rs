@@ -18,7 +18,7 @@ use command::options::parse_instant;
 use facts::task::Cause;
 use text::printable::Shown as _;
 
-/// What the loop has to do.
+/// The next step of the loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     Go,

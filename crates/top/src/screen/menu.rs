@@ -14,15 +14,15 @@ use crate::options::OutputKind;
 use crate::session::Session;
 use text::wrap::wrapped;
 
-/// What a box is for.
+/// A box, by its purpose.
 #[derive(Clone, Debug)]
 pub(super) enum Menu {
     Help {
         first: usize,
-        /// What limits the view.
+        /// Notes on what limits the view.
         notes: Vec<String>,
     },
-    /// What to sort by.
+    /// The columns to sort by.
     Sort {
         selected: usize,
     },

@@ -1,4 +1,4 @@
-//! What limits the view, between the table and the keys, for as long as it holds.
+//! Notes on what limits the view, between the table and the keys, for as long as it holds.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

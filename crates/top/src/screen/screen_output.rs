@@ -19,7 +19,7 @@ const CANCEL: u8 = 0x18;
 #[derive(Clone, Debug)]
 pub(super) struct ScreenOutput {
     outlet: Rc<Outlet>,
-    /// What the terminal has not taken.
+    /// The bytes that the terminal has not taken.
     rest: Rc<RefCell<Vec<u8>>>,
 }
 
@@ -32,7 +32,7 @@ impl ScreenOutput {
         &self.outlet
     }
 
-    /// Whether the terminal has to take something before more is drawn.
+    /// Returns true if the terminal has to take something before more is drawn.
     pub(super) fn is_full(&self) -> bool {
         !self.rest.borrow().is_empty()
     }

@@ -1,4 +1,4 @@
-//! What the person at the screen has chosen.
+//! The choices of the person at the screen.
 
 use facts::task::TaskKey;
 use facts::task::groups::GroupRow;
@@ -25,14 +25,14 @@ pub(super) struct State {
     /// The selection stays with this task.
     pub(super) followed: Option<TaskKey>,
     pub(super) is_paused: bool,
-    /// What is being typed at the foot.
+    /// The purpose of the text that is being typed at the foot.
     pub(super) typing: Option<Typing>,
     pub(super) search: String,
     pub(super) menu: Option<Menu>,
     pub(super) detail: Option<Box<Detail>>,
     /// Said at the foot until the next key.
     pub(super) message: Option<String>,
-    /// Of the history, for the time line: one a character, as drawn last.
+    /// The parts of the history, for the time line: one a character, as drawn last.
     pub(super) parts: Vec<Part>,
     /// The lines have to be arranged anew.
     pub(super) is_stale: bool,
@@ -42,7 +42,7 @@ pub(super) struct State {
     pub(super) column_ends: Vec<(u16, crate::columns::Column)>,
 }
 
-/// What is typed for.
+/// The purpose of typed text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Typing {
     Search,

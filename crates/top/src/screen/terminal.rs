@@ -53,7 +53,7 @@ pub(super) struct Terminal {
     later: VecDeque<Signal>,
 }
 
-/// What waiting ended with.
+/// The event that ended a wait.
 #[derive(Debug)]
 pub(super) enum Wake {
     Timeout,

@@ -26,7 +26,7 @@ pub(super) fn draw_breakdown(row: &GroupRow<'_>, palette: Palette, buffer: &mut 
     mark(row, breakdown.whole, palette, buffer, area);
 }
 
-/// What overlaps lies within the time on a CPU and the block I/O; of several the longest first.
+/// Draws marks for delays that overlap: they lie within the time on a CPU and the block I/O. Of several the longest comes first.
 fn mark(row: &GroupRow<'_>, whole: Nanos, palette: Palette, buffer: &mut Buffer, area: Rect) {
     let mut x = area.x;
     for (cause, total) in row.sum.overlapping_delays() {

@@ -19,9 +19,9 @@ const BURSTS_A_TURN: usize = 16;
 /// When packets are due, and how they go out.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Schedule {
-    /// Of a packet.
+    /// The bytes of a packet.
     pub(super) size: usize,
-    /// Of this connection; none: as fast as they are taken.
+    /// The interval of this connection's packets; none: as fast as they are taken.
     pub(super) interval_ns: Option<f64>,
     pub(super) answer: Answer,
     /// Packets that may go out at once.
@@ -30,7 +30,7 @@ pub(super) struct Schedule {
     pub(super) patience: Option<Nanos>,
 }
 
-/// What is waited for after each packet.
+/// The answer that is waited for after each packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     None,
@@ -46,7 +46,7 @@ pub(crate) enum Answer {
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) socket: OwnedFd,
-    /// Whether the connection is established.
+    /// The connection is established.
     pub(super) is_connected: bool,
     /// Packets to be sent.
     quota: u64,
@@ -126,7 +126,7 @@ impl Connection {
             if self.burst_left == 0 {
                 match self.plan(schedule) {
                     None => return Ok(Turn::Over),
-                    // Told once: it will be asked then.
+                    // This deadline has been reported: the socket gets its turn then.
                     Some(due) if due > Nanos(0) && self.armed == Some(due) => return Ok(Turn::Quiet),
                     Some(due) if due > Nanos(0) => {
                         self.armed = Some(due);
@@ -288,12 +288,12 @@ impl Connection {
         self.armed = None;
     }
 
-    /// Whether something in return is waited for.
+    /// Returns true if something in return is waited for.
     pub(super) fn is_waiting(&self) -> bool {
         self.awaits_response || self.echo_left > 0
     }
 
-    /// Whether there is nothing more to be sent.
+    /// Returns true if there is nothing more to be sent.
     pub(super) fn is_done(&self) -> bool {
         self.planned >= self.quota
     }

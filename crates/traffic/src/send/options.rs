@@ -11,7 +11,7 @@ pub(crate) struct SendOptions {
     pub(crate) address: Address,
     /// Packets of all connections together.
     pub(crate) count: Option<u64>,
-    /// Of a packet.
+    /// The bytes of a packet.
     pub(crate) size: usize,
     /// Packets a second of all connections together.
     pub(crate) rate: Option<f64>,
@@ -20,7 +20,7 @@ pub(crate) struct SendOptions {
     /// How long a peer may take and return nothing before its connection is given up.
     pub(crate) patience: Duration,
     pub(crate) answer: Answer,
-    /// Of HTTP: what is sent in place of packets of any content.
+    /// The HTTP request that is sent in place of packets of any content.
     pub(crate) request: Option<Vec<u8>>,
     pub(crate) threads: usize,
     pub(crate) is_live: bool,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use command::failure::Failure;
 
-/// What is asked.
+/// An HTTP request.
 #[derive(Debug)]
 pub(crate) struct Request {
     /// None: GET, or POST if there is a body.
@@ -69,7 +69,7 @@ impl Request {
         Ok(bytes)
     }
 
-    /// Whether its answers have no body, whatever their heads say: RFC 9112, section 6.3.
+    /// Returns true if its answers have no body, whatever their heads say: RFC 9112, section 6.3.
     pub(crate) fn is_head(&self) -> bool {
         self.method.as_deref() == Some("HEAD")
     }

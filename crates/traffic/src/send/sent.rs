@@ -1,4 +1,4 @@
-//! What was sent.
+//! The counts of what was sent.
 
 use std::collections::BTreeMap;
 
@@ -16,11 +16,11 @@ pub(crate) struct Sent {
     /// Connections that ended before they should, and why the first did.
     pub(crate) failed: u64,
     pub(crate) failure: Option<String>,
-    /// Of HTTP: requests whose answer did not come whole.
+    /// HTTP requests whose answer did not come whole.
     pub(crate) failed_requests: u64,
     /// Packets or requests that something in return was still waited for.
     pub(crate) unanswered: u64,
-    /// Of HTTP: how many responses had which status.
+    /// The number of HTTP responses by status.
     pub(crate) statuses: BTreeMap<u16, u64>,
     pub(crate) first: Option<Nanos>,
     pub(crate) last: Option<Nanos>,
@@ -49,7 +49,7 @@ impl Sent {
         })
     }
 
-    /// Of HTTP: requests that were answered.
+    /// Returns the number of HTTP requests that were answered.
     pub(crate) fn answers(&self) -> u64 {
         self.statuses.values().sum()
     }

@@ -17,7 +17,7 @@ use crate::event_loop::EventLoop;
 use crate::render::push_live;
 use command::failure::{Failure, write_stderr_if_ready};
 
-/// What goes out at once, where it may.
+/// The bytes that go out at once, where that is possible.
 const BURST_BYTES: usize = 256 << 10;
 /// The kernel cuts no more datagrams from one piece than this, nor a longer piece.
 const SEGMENTS: usize = 64;
@@ -110,7 +110,7 @@ impl<'a> Worker<'a> {
         })
     }
 
-    /// The same, by a thread other than the one that receives signals.
+    /// Runs on a thread other than the one that receives signals.
     pub(super) fn run(mut self) -> Result<Sent, Failure> {
         let sent = self.run_here(false);
         self.event_loop.stop().worker_ended();

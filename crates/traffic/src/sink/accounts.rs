@@ -1,11 +1,11 @@
-//! What clients sent: each, and all of them together.
+//! Accounts of what clients sent: each, and all of them together.
 
 use facts::unit::Nanos;
 
 /// Clients of a thread that are reported one by one; later ones are summed.
 const MOST_LISTED: usize = 20_000;
 
-/// What one client sent.
+/// The account of one client.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Account {
     pub(crate) name: String,
@@ -18,23 +18,23 @@ pub(crate) struct Account {
     pub(crate) last: Option<Nanos>,
     /// It went without a word.
     pub(crate) is_aborted: bool,
-    /// Of a control server: answers, and how many of them something was done to.
+    /// The answers of a control server, and how many of them something was done to.
     pub(crate) answers: Option<Answered>,
 }
 
-/// What a control server said.
+/// The counts of a control server's answers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Answered {
     pub(crate) answers: u64,
     pub(crate) faults: u64,
 }
 
-/// What many sent. A sink that runs for months has had any number of clients.
+/// The accounts of many clients. A sink that runs for months has had any number of clients.
 #[derive(Debug, Default)]
 pub(crate) struct Accounts {
     /// In the order in which they went.
     pub(crate) listed: Vec<Account>,
-    /// Of all clients, including those that are not reported one by one.
+    /// The sum of all clients, including those that are not reported one by one.
     pub(crate) all: Account,
     pub(crate) clients: u64,
 }

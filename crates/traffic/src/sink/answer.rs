@@ -1,4 +1,4 @@
-//! What a control server says in return.
+//! Answers of a control server.
 
 use std::sync::Arc;
 
@@ -23,18 +23,18 @@ pub(crate) struct Answers {
     pub(crate) faults: Faults,
 }
 
-/// What is said.
+/// The kind of an answer.
 #[derive(Clone, Debug)]
 pub(crate) enum Kind {
-    /// The same again.
+    /// The request, sent back.
     Echo,
-    /// The same, to every request of HTTP.
+    /// One answer to every HTTP request.
     Http(http::Answer),
-    /// What the file says.
+    /// The replies of a file.
     Canned(Replies),
 }
 
-/// What a connection does next.
+/// The next step of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     Read,
@@ -49,14 +49,14 @@ pub(super) enum Next {
 pub(super) struct Conversation {
     answers: Arc<Answers>,
     received: Vec<u8>,
-    /// What of it has been answered.
+    /// The number of received bytes that have been answered.
     answered: usize,
     /// A request whose body is still to come.
     coming: Option<(Request, BodyReader)>,
     dice: Dice,
     /// An answer that is held back until then.
     held: Option<(Nanos, Vec<u8>)>,
-    /// Who is at the other end, for the log.
+    /// The address of the other end, for the log.
     address: String,
     /// Answers, and how many of them something was done to.
     pub(super) answers_given: u64,
@@ -85,7 +85,7 @@ impl Conversation {
         self.received.extend_from_slice(bytes);
     }
 
-    /// What has to be done now; an answer that is due is appended to `output`.
+    /// Returns the next step. Appends an answer that is due to `output`.
     pub(super) fn next(&mut self, output: &mut Vec<u8>, now: Nanos) -> Next {
         if let Some((until, answer)) = self.held.take() {
             if until > now {
@@ -185,7 +185,7 @@ impl Conversation {
                     Begun::Head(head) => head,
                 };
                 self.answered += head.length;
-                // Most requests are a head, and nobody wants to know more of them.
+                // Most requests are a head, and no more of them is needed.
                 if head.body.is_whole() && log.is_none() {
                     push_answer(answers, head.method, head.path, head.is_last, output);
                     return Some((head.is_last, None));

@@ -13,7 +13,7 @@ use crate::agenda::Turn;
 
 /// Reads of one turn, so that a client that never pauses leaves time for the others.
 const READS_A_TURN: usize = 16;
-/// Of answers, how much may wait to go out before nothing more is read.
+/// The most bytes of answers that may wait to go out before nothing more is read.
 const MOST_WAITING_BYTES: usize = 1 << 20;
 
 /// How long data of a peer that does not close its side is still read.
@@ -24,11 +24,11 @@ const LONGEST_LINGER: Nanos = Nanos(2 * Nanos::SECOND.0);
 pub(super) struct Client {
     pub(super) socket: OwnedFd,
     pub(super) account: Account,
-    /// What is said in return, where anything is.
+    /// The answers to the client, where there are any.
     pub(super) conversation: Option<Conversation>,
     /// Not read before.
     resume: Option<Nanos>,
-    /// Of the packet that is being read.
+    /// The bytes of the current packet that have been read.
     partial: u64,
     pub(super) is_read_closed: bool,
     output: Vec<u8>,
@@ -227,7 +227,7 @@ impl Client {
         Ok(true)
     }
 
-    /// What came of it, in packets of this size.
+    /// Returns the account of the connection, in packets of this size.
     pub(super) fn finish(mut self, size: u64) -> Account {
         self.account.packets = self.account.bytes / size;
         self.account.incomplete_bytes = self.account.bytes % size;

@@ -1,4 +1,4 @@
-//! What came without a connection, by who sent it.
+//! Datagrams, which come without a connection, by their sender.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -20,7 +20,7 @@ const MOST_SENDERS: usize = 20_000;
 pub(super) struct Datagrams {
     accounts: Vec<Account>,
     places: HashMap<Option<SocketAddr>, usize>,
-    /// Of the last datagram: the next is mostly of the same sender.
+    /// The sender of the last datagram, and its place: the next is mostly of the same sender.
     last: Option<(Option<SocketAddr>, usize)>,
     received: probe::sockets::Datagrams,
 }

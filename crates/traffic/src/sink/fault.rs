@@ -2,7 +2,7 @@
 
 use facts::unit::Nanos;
 
-/// What may go wrong with an answer.
+/// A fault of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// The connection is reset in its place.

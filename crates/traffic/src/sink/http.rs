@@ -11,7 +11,7 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// Of this status, without a body.
+    /// Creates an answer of this status, without a body.
     pub(crate) fn new(status: u16) -> Self {
         let made = |is_last| {
             let mut bytes = Vec::new();

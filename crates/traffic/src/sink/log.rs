@@ -27,10 +27,10 @@ pub(crate) struct Log {
     has_failed: AtomicBool,
 }
 
-/// What a line is about.
+/// An entry of the log.
 #[derive(Clone, Debug)]
 pub(super) enum Entry {
-    /// Of HTTP.
+    /// An HTTP request.
     Request {
         request: Request,
         status: u16,
@@ -116,12 +116,12 @@ impl Log {
         self.note(written);
     }
 
-    /// Whether lines tell what requests contain: documents do.
+    /// Returns true if lines show the contents of requests: documents do.
     pub(super) fn has_contents(&self) -> bool {
         self.documents.is_some()
     }
 
-    /// Whether something could not be written.
+    /// Returns true if something could not be written.
     pub(super) fn has_failed(&self) -> bool {
         self.has_failed.load(Ordering::Relaxed)
     }

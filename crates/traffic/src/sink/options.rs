@@ -10,9 +10,9 @@ use crate::address::Address;
 #[derive(Clone, Debug)]
 pub(crate) struct SinkOptions {
     pub(crate) address: Address,
-    /// Of a packet.
+    /// The bytes of a packet.
     pub(crate) size: u64,
-    /// What each packet takes.
+    /// The time that each packet takes.
     pub(crate) delay: Option<Duration>,
     /// End when so many have come and gone.
     pub(crate) clients: Option<u64>,
@@ -24,7 +24,7 @@ pub(crate) struct SinkOptions {
 }
 
 impl SinkOptions {
-    /// Whether it answers requests, which are counted in place of packets: of HTTP, or lines.
+    /// Returns true if it answers requests, which are counted in place of packets: HTTP requests, or lines.
     pub(super) fn has_requests(&self) -> bool {
         self.answers.as_ref().is_some_and(|answers| matches!(answers.kind, Kind::Http(_) | Kind::Canned(_)))
     }

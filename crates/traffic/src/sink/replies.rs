@@ -11,7 +11,7 @@ use probe::named;
 use text::printable::Shown as _;
 use text::printable::line_and_column;
 
-/// What is said to whom.
+/// The replies to requests.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Replies {
@@ -23,9 +23,9 @@ pub(crate) struct Replies {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Reply {
-    /// Of HTTP, without what is asked behind `?`; `*` at the end for whatever follows.
+    /// The path of HTTP requests, without the query behind `?`; `*` at the end for any rest.
     path: Option<String>,
-    /// Of HTTP: to requests of this method alone.
+    /// The method of HTTP requests: others do not get the reply.
     method: Option<String>,
     pub(super) status: Option<u16>,
     #[serde(default)]
@@ -120,7 +120,7 @@ impl Replies {
         Ok(replies)
     }
 
-    /// Whether any is to an HTTP path.
+    /// Returns true if any reply is to an HTTP path.
     pub(super) fn is_http(&self) -> bool {
         self.replies.iter().any(|reply| reply.get_ref().path.is_some())
     }
@@ -145,7 +145,7 @@ impl Replies {
 }
 
 impl Reply {
-    /// What is said of it and would have no effect.
+    /// Returns a message about options that contradict each other or would have no effect.
     fn contradiction(&self) -> Option<&'static str> {
         let is_bodiless = matches!(self.status, Some(100..200 | 204 | 304));
         let has_http = self.status.is_some()

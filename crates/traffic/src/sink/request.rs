@@ -3,10 +3,10 @@
 use crate::http_body::BodyReader;
 
 const HEADERS: usize = 64;
-/// Of a body, what is kept for the log.
+/// The most bytes of a body that are kept for the log.
 const MOST_KEPT_BYTES: usize = 64 << 10;
 
-/// What bytes begin with.
+/// The result of parsing the head of a request.
 #[derive(Debug)]
 pub(super) enum Begun<'a> {
     Partial,
@@ -25,7 +25,7 @@ pub(super) struct Head<'a> {
     /// The client wants nothing more over this connection.
     pub(super) is_last: bool,
     pub(super) body: BodyReader,
-    /// It waits to be told that its body is wanted: RFC 9110, section 10.1.1.
+    /// The client sends the body only after a response 100 (Continue): RFC 9110, section 10.1.1.
     pub(super) expects_continue: bool,
 }
 
@@ -59,7 +59,7 @@ pub(super) fn read_head<'a>(bytes: &'a [u8], mut each: impl FnMut(&str, &[u8])) 
         each(header.name, header.value);
     }
     let body = match (is_chunked, body_length) {
-        // Two lengths of one body are somebody's trick.
+        // Two lengths of one body are an attack.
         (true, Some(_)) => return Begun::Wrong(400),
         (true, None) => BodyReader::Chunks,
         (false, length) => BodyReader::Length(length.unwrap_or(0)),

@@ -21,16 +21,16 @@ use crate::event_loop::{EventLoop, Happened};
 use command::failure::write_stderr_if_ready;
 
 const LISTENER: usize = usize::MAX - 3;
-/// What one read may take. Of TCP nothing is copied, and the memory never touched.
+/// The most bytes that one read takes. Of TCP nothing is copied, and the memory never touched.
 const READ_BYTES: usize = 1 << 20;
 const ANSWER_BYTES: usize = 64 << 10;
-/// What may wait unread of all clients together so that one wake-up takes much.
+/// The most bytes that may wait unread, of all clients together, so that one wake-up takes much.
 const WAITING_BYTES: u64 = 64 << 20;
 const MOST_WAITING_OF_ONE: u64 = 128 << 10;
 /// Until a client is accepted again for which there was no descriptor.
 const ACCEPT_PAUSE: Nanos = Nanos(100_000_000);
 
-/// What came of a thread.
+/// The results of a thread.
 pub(super) struct Done {
     pub(super) accounts: Accounts,
     /// Datagrams that the kernel had no room for.
@@ -57,7 +57,7 @@ pub(super) struct Worker<'a> {
     accept_again: Option<Nanos>,
     /// More datagrams wait than were taken.
     is_listener_ready: bool,
-    /// Whether clients may be read late: there are no replies, and no progress is shown.
+    /// Clients may be read late: there are no replies, and no progress is shown.
     is_woken_seldom: bool,
 }
 

@@ -26,14 +26,14 @@ const USUAL_ADDRESS: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr:
 #[derive(Debug)]
 pub(crate) enum AgentCommand {
     Record(Box<AgentArgs>),
-    /// What the recorder starts.
+    /// The process that the recorder starts.
     Serve(Box<AgentArgs>),
     /// Says whether the configuration is good.
     Check(Option<PathBuf>),
     PrintDefaults,
 }
 
-/// What was said on the command line, which goes before the configuration.
+/// The arguments of the command line, which go before the configuration.
 #[derive(Clone, Debug)]
 pub(crate) struct AgentArgs {
     pub(super) config: Option<PathBuf>,
@@ -62,7 +62,7 @@ pub(crate) fn command() -> Command {
     })
 }
 
-/// What the recorder adds to its own command line.
+/// The option that the recorder adds to its own command line.
 const SERVE: &str = "serve";
 
 /// The command that serves: this one, with its options.

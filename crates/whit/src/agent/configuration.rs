@@ -20,10 +20,10 @@ use configuration::{Fault, Options, expected, parse, text};
 /// The name below a directory for configurations.
 const FILE: &str = "whit/agent.toml";
 
-/// What `--print-defaults` prints.
+/// The output of `--print-defaults`.
 pub(super) const DEFAULTS: &str = include_str!("defaults.toml");
 
-/// What may stand in a table.
+/// The keys that a table may have.
 const ROOT: [&str; 17] = [
     "interval",
     "slow_interval",

@@ -7,7 +7,7 @@ use text::quantity;
 
 use configuration::{Fault, Options};
 
-/// What `[feeds]` may have.
+/// The keys that `[feeds]` may have.
 const OPTIONS: [&str; 5] = ["allow", "least_interval", "most_interval", "keep", "size"];
 /// A shorter interval would be rude.
 const LEAST_INTERVAL: Duration = Duration::from_secs(60);

@@ -42,7 +42,7 @@ pub(crate) fn configured_data_directory(matches: &ArgMatches) -> Result<PathBuf,
     data_directory(matches)
 }
 
-/// What the configuration says is kept.
+/// Returns the retention of the configuration.
 ///
 /// # Errors
 /// What is wrong with it.

@@ -23,7 +23,7 @@ pub(crate) struct AlertArgs {
     pub(super) task: AlertTask,
 }
 
-/// What is done about alerts.
+/// A task of `whit alert`.
 #[derive(Debug)]
 pub(super) enum AlertTask {
     /// Says which there are.
@@ -36,10 +36,10 @@ pub(super) enum AlertTask {
         rules: Vec<String>,
         /// From when to when, in milliseconds since 1970; `None`: now.
         time: Option<[i64; 2]>,
-        /// The receivers are told of a test.
+        /// A test alert is sent to the receivers.
         sends: bool,
     },
-    /// Lets nobody be told for a while.
+    /// Silences notifications for a while.
     Silence { selector: String, length: Duration, comment: String },
     /// Ends a silence.
     Unsilence(i64),
@@ -54,7 +54,7 @@ const ACTIONS: [(&str, &str); 5] = [
     ("silence", "Let nobody be told of an alert for a while"),
     ("unsilence", "End a silence, by its number"),
 ];
-/// What the agent runs.
+/// The action that the agent runs.
 const DELIVER: &str = "deliver";
 const USUAL_SILENCE: Duration = Duration::from_secs(7200);
 

@@ -22,7 +22,7 @@ use command::output::Output;
 use command::past::{self, explain};
 use command::time_zone::written_ms;
 
-/// Does what was asked for.
+/// Runs `whit alert`.
 pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let args = &arguments::from_matches(matches)?;
     let AlertArgs { directory, config, task } = args;
@@ -178,7 +178,7 @@ fn test_between(
     Ok(render::fired(rule, &try_rule(past, rule, time, step_ms)?))
 }
 
-/// Tells a receiver of a test. Returns whether it could be told.
+/// Sends a test alert to a receiver. Returns whether that succeeded.
 fn send(receiver: &Receiver, output: &mut Output) -> Result<bool, Failure> {
     let alert = Active {
         labels: [("alertname".to_owned(), "test".to_owned())].into(),

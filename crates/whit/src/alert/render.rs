@@ -16,7 +16,7 @@ use crate::delivery;
 use command::time_zone::written_ms as time;
 use configuration::quoted;
 
-/// Alerts, silences, and what could not be told.
+/// Lists alerts, silences, and notifications that could not be sent.
 pub(super) fn list(
     active: &[Active],
     silences: &[(i64, Silence)],
@@ -98,7 +98,7 @@ pub(super) fn push_rule(rule: &AlertRule, text: &mut String) {
     text.push('\n');
 }
 
-/// What a rule's expression has now.
+/// Describes the present values of a rule's expression.
 pub(super) fn found(rule: &AlertRule, found: &[(SeriesName, f64)]) -> String {
     let name = rule.name.shown();
     if found.is_empty() {

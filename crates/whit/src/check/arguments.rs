@@ -25,7 +25,7 @@ pub(crate) struct CheckArgs {
     pub(super) task: CheckTask,
 }
 
-/// What the command does.
+/// A task of `whit check`.
 #[derive(Debug)]
 pub(super) enum CheckTask {
     /// Lists states.
@@ -54,7 +54,7 @@ pub(super) enum CheckTask {
     Runner,
 }
 
-/// What the agent is asked to do.
+/// A request to the agent.
 #[derive(Debug)]
 pub(super) enum Asked {
     Submit { name: String, state: State, output: String },
@@ -81,7 +81,7 @@ const ACTIONS: [(&str, &str); 12] = [
 const USUAL_DOWNTIME: Duration = Duration::from_secs(7200);
 /// A hundred years.
 const FOR_EVER: Duration = Duration::from_secs(100 * 366 * 86_400);
-/// What the agent runs.
+/// The action that the agent runs.
 const RUNNER: &str = "runner";
 
 pub(crate) fn command() -> Command {

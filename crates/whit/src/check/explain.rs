@@ -10,7 +10,7 @@ use text::units::Span;
 use super::render::until;
 use command::time_zone::written_ms as time;
 
-/// When and how a check is done, and who is told.
+/// Describes when and how a check is done, and who is notified.
 pub(super) fn explain(
     check: &Check,
     options: &CheckOptions,

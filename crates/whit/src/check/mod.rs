@@ -28,7 +28,7 @@ use command::progress;
 /// The exit status of an import that left out something on which a notification or a run depends.
 const INCOMPLETE: u8 = 3;
 
-/// Does what was asked for.
+/// Runs `whit check`.
 pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let args = &arguments::from_matches(matches)?;
     let CheckArgs { directory, config, task } = args;

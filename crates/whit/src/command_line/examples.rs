@@ -1,6 +1,6 @@
 //! Examples of each command, for the man pages.
 
-/// What is typed behind `whit`, and what it does.
+/// An example: the words that are typed behind `whit`, and what they do.
 pub(crate) type Example = (&'static str, &'static str);
 
 /// The examples of a command.

@@ -7,7 +7,7 @@ use clap::{Arg, Command};
 
 use command::kind::Kind;
 
-/// What else stands for a value, and what may stand there.
+/// Other value names, and the values that they stand for.
 const OTHERS: [(&str, &str); 27] = [
     ("ALERT", "the name of a rule, a selector such as `{mountpoint=\"/srv\"}`, or the number of a silence"),
     (

@@ -27,13 +27,13 @@ pub(crate) struct DelaysArgs {
     pub(crate) interval: Option<Duration>,
     pub(crate) count: Option<u64>,
     pub(crate) enable: bool,
-    /// Of the tasks that end.
+    /// The filter of the tasks that end.
     pub(crate) of_exits: ExitFilter,
     /// No agent is asked.
     pub(crate) is_direct: bool,
     /// Read /proc alone, as for a user without privileges.
     pub(crate) procfs_only: bool,
-    /// What was recorded is shown.
+    /// The past time whose records are shown.
     pub(crate) past: Option<PastTime>,
 }
 
@@ -60,7 +60,7 @@ pub(crate) enum Selection {
     EachThread { of: Option<Vec<u32>> },
     /// A cgroup's tasks together.
     Cgroup(PathBuf),
-    /// What this command waits for.
+    /// The delays of this command.
     Command(Vec<OsString>),
     /// Each task as it ends, until ended or until the command does.
     Exits(Option<Vec<OsString>>),
@@ -74,12 +74,12 @@ pub(crate) struct ExitFilter {
     pub(crate) comm: Option<String>,
     pub(crate) parent: Option<u32>,
     pub(crate) least_wall: Option<Nanos>,
-    /// Of the longest of its delays.
+    /// The least length of the longest of its delays.
     pub(crate) least_delay: Option<Nanos>,
 }
 
 impl ExitFilter {
-    /// Whether a task is shown.
+    /// Returns true if a task is shown.
     pub(crate) fn takes(&self, task: &TaskAccount) -> bool {
         let longest = || Cause::ALL.into_iter().filter_map(|cause| task.sum.delay(cause).total()).max();
         self.comm.as_ref().is_none_or(|comm| task.comm.is_named(comm))

@@ -9,11 +9,11 @@ use probe::tasks::EndedThreads;
 use super::selection::Group;
 use super::{Kind, Row};
 
-/// What the threads of a selection did from reading to reading.
+/// The deltas of a selection's threads from reading to reading.
 #[derive(Debug, Default)]
 pub(crate) struct Intervals {
     store: TaskStore,
-    /// Of the last reading, where a cgroup is read.
+    /// The usage at the last reading, where a cgroup is read.
     usage: Option<CgroupUsage>,
 }
 

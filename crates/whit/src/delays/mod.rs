@@ -19,7 +19,7 @@ use facts::unit::Nanos;
 use probe::cgroup_usage::CgroupUsage;
 use probe::tasks::{EndedThreads, TaskReader, TaskSource};
 
-/// What a row stands for.
+/// The kind of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Kind {
     Process,
@@ -45,7 +45,7 @@ pub(crate) struct States {
 pub(crate) struct Row {
     pub(crate) kind: Kind,
     pub(crate) task: TaskAccount,
-    /// What a process's ended threads left.
+    /// The figures of a process's ended threads.
     pub(crate) ended: Option<Box<EndedThreads>>,
     /// The properties of a cgroup beside its tasks' delays.
     pub(crate) cgroup: Option<Box<CgroupFacts>>,
@@ -65,12 +65,12 @@ impl Row {
         Self { kind, task, ended: None, cgroup: None }
     }
 
-    /// Whether its swap-in delay is not known: /proc alone was read.
+    /// Returns true if its swap-in delay is not known: /proc alone was read.
     fn lacks_delays(&self) -> bool {
         self.task.sum.delay(Cause::SwapIn).total().is_none()
     }
 
-    /// What it is called.
+    /// Returns its name.
     pub(crate) fn name(&self) -> &[u8] {
         match &self.cgroup {
             Some(cgroup) => cgroup.name.as_bytes(),
@@ -85,7 +85,7 @@ impl AsMut<TaskAccount> for Row {
     }
 }
 
-/// What holds for a whole table and is said once below it.
+/// Notes that hold for a whole table and are printed once below it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Notes {
     /// A row is not counted because accounting is off.
@@ -98,7 +98,7 @@ pub(crate) struct Notes {
     pub(crate) has_switch: bool,
     /// Values left out because they cannot be.
     pub(crate) impossible_values: u32,
-    /// The same, since they were last counted in what was said.
+    /// Impossible values since they were last counted in printed notes.
     uncounted_impossible: u32,
     /// The system counts none.
     pub(crate) has_no_delays: bool,
@@ -162,7 +162,7 @@ impl Notes {
         fresh
     }
 
-    /// What a row adds to them.
+    /// Adds the notes of a row.
     pub(crate) fn add(&mut self, row: &Row) {
         self.is_off |= row.task.accounting == Accounting::Off;
         self.is_unsure |= row.task.accounting == Accounting::Unsure;

@@ -25,7 +25,7 @@ pub(crate) struct Printer {
     output: Output,
     /// A table stands above the next one.
     is_under_way: bool,
-    /// What has been said.
+    /// The notes that have been printed.
     printed: Notes,
     documents: Documents,
     roots: Roots,
@@ -89,7 +89,7 @@ impl Printer {
         self.notes(notes)
     }
 
-    /// What stands over a stream of tasks that end.
+    /// Writes the heading of a stream of tasks that end.
     pub(crate) fn heading_of_ended(&mut self) -> Result<(), Failure> {
         let mut text = String::new();
         if self.view == View::Table {

@@ -34,7 +34,7 @@ const USER_WIDTH: usize = 8;
 const SPAN_WIDTH: usize = 9;
 const UNRECORDED_WIDTH: usize = 10;
 
-/// What rows of ended tasks need beside themselves.
+/// The data that rows of ended tasks need beside themselves.
 #[derive(Default)]
 pub(crate) struct Ends {
     /// Read for the first of them.
@@ -209,7 +209,7 @@ fn push_overlap(out: &mut String, task: &TaskAccount) {
     }
 }
 
-/// What a line has no room for: a cgroup's states, an ended task's status, what ended threads left.
+/// Writes what a line has no room for: a cgroup's states, an ended task's status, what ended threads left.
 fn write_beside(row: &Row, out: &mut String) {
     if let Some(cgroup) = &row.cgroup {
         push_states(out, &cgroup.states);
@@ -241,7 +241,7 @@ fn push_states(out: &mut String, states: &States) {
     ));
 }
 
-/// What the cgroup's own files count, if anything: a v1 hierarchy counts only what its controllers do.
+/// Appends the counts of the cgroup's own files, if any: a v1 hierarchy counts only what its controllers do.
 fn push_usage(out: &mut String, usage: &CgroupUsage) {
     let mut parts = Vec::new();
     parts.extend(usage.cpu.map(|cpu| format!("CPU {}", Span(cpu))));
@@ -255,7 +255,7 @@ fn push_usage(out: &mut String, usage: &CgroupUsage) {
     }
 }
 
-/// What must be said once: limits of the figures, with the remedy.
+/// Writes what must be said once: limits of the figures, with the remedy.
 pub(crate) fn write_notes(notes: &Notes, out: &mut String) {
     let width = line_width();
     let mut say = |sentence: &str| {

@@ -139,7 +139,7 @@ pub(crate) fn exits(
     })?;
     let mut notes = Notes::new(&[], reader);
     let heading = printer.heading_of_ended();
-    // A command is run, whoever reads of it.
+    // A command is run even if its output is not read.
     if let (None, Err(_)) = (command, &heading) {
         return heading.map(|()| ExitCode::SUCCESS);
     }

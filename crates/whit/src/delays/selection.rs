@@ -23,11 +23,11 @@ pub(crate) struct Group {
     pub(crate) kind: Kind,
     /// Identifies it from reading to reading: the pid or tid; 0 for the cgroup.
     pub(crate) id: u32,
-    /// Of a cgroup.
+    /// The properties of a cgroup.
     facts: Option<CgroupFacts>,
     /// As they were read; the leader first.
     pub(crate) members: Vec<TaskRow>,
-    /// Of a process that was asked for: its time on a CPU with that of its ended threads.
+    /// The CPU time of a process that was asked for, with that of its ended threads.
     pub(crate) process_cpu: Option<Nanos>,
 }
 
@@ -218,7 +218,7 @@ pub(crate) fn of_ended(process: &EndedProcess, selection: &Selection) -> Vec<Gro
 }
 
 impl Selection {
-    /// Whether a process is selected, by its main thread.
+    /// Returns true if a process is selected, by its main thread.
     pub(crate) fn takes_process(&self, row: &TaskRow) -> bool {
         match self {
             Self::Ids { processes, .. } => processes.contains(&row.key.pid),
@@ -231,7 +231,7 @@ impl Selection {
 }
 
 impl Group {
-    /// Of a cgroup, its own counts.
+    /// Returns the own counts of a cgroup.
     pub(crate) fn usage(&self) -> Option<CgroupUsage> {
         self.facts.map(|facts| facts.usage)
     }
@@ -299,7 +299,7 @@ fn read_threads(reader: &mut TaskReader, tids: &[u32], missing: &mut Vec<Missing
     groups
 }
 
-/// What was read; if that is nothing, the last of the missing is why, and the others remain to be reported.
+/// Returns what was read. If that is nothing, returns the failure of the last of the missing; the others remain to be reported.
 fn unless_all_are_missing<T>(read: Vec<T>, missing: &[Missing]) -> Result<Vec<T>, Failure> {
     match missing.last().copied().filter(|_| read.is_empty()) {
         Some(last) => Err(last.failure()),

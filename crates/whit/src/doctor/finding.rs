@@ -18,7 +18,7 @@ pub(crate) struct Finding {
     pub(crate) area: &'static str,
     pub(crate) state: State,
     pub(crate) detail: String,
-    /// What to do about it; `None` if nothing needs to be or can be done.
+    /// The remedy; `None` if nothing needs to be or can be done.
     pub(crate) remedy: Option<String>,
 }
 

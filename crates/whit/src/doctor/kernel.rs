@@ -1,4 +1,4 @@
-//! What the kernel was built and booted with.
+//! Findings about the kernel: how it was built and booted.
 
 use facts::linux::mounts;
 use facts::linux::version::KernelVersion;

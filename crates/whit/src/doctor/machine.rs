@@ -1,4 +1,4 @@
-//! What the hardware shows: sensors, batteries, interfaces, disks.
+//! Findings about the hardware: sensors, batteries, interfaces, disks.
 
 use facts::linux::meminfo::MemInfoField;
 use facts::sample::Sample;

@@ -36,7 +36,7 @@ pub(crate) struct Check {
 
 /// Between the two readings that are compared.
 const PAUSE: Duration = Duration::from_millis(300);
-/// What two clocks may differ by while the pause is measured.
+/// The most that two clocks may differ by while the pause is measured.
 const TOLERANCE: Nanos = Nanos(200_000_000);
 
 type Outcome = Result<String, Trouble>;
@@ -178,7 +178,7 @@ fn temperatures(now: &Sample) -> Outcome {
     }
 }
 
-/// What whit used is known from its own clock, too.
+/// Compares the CPU time read for whit's own process with that of its CPU clock.
 fn own_process(roots: &Roots) -> Result<Outcome, Failure> {
     let mut reader = super::tasks::open(roots, &TaskSource::FOR_ONE_READING)?;
     // Long enough for a clock that counts in ticks.

@@ -70,7 +70,7 @@ fn taskstats(roots: &Roots, reader: &TaskReader) -> Finding {
     }
 }
 
-/// Whether an agent answers, and what it shows this user.
+/// Checks whether an agent answers, and what it shows this user.
 fn agent() -> Finding {
     let area = "agent";
     let Some(client) = agent_rows::connect() else {

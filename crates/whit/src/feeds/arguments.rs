@@ -22,7 +22,7 @@ pub(crate) enum FeedsArgs {
     Library(LibraryArgs),
 }
 
-/// What is done with which library.
+/// A task and the library that it is for.
 #[derive(Debug)]
 pub(crate) struct LibraryArgs {
     pub(super) directory: PathBuf,
@@ -32,7 +32,7 @@ pub(crate) struct LibraryArgs {
     pub(super) task: FeedsTask,
 }
 
-/// What the command does.
+/// A task of `whit feeds`.
 #[derive(Debug)]
 pub(super) enum FeedsTask {
     /// Lists subscriptions.
@@ -73,7 +73,7 @@ const ACTIONS: [(&str, &str); 8] = [
 /// Entries of a list.
 const LISTED: usize = 50;
 
-/// What the agent runs.
+/// The action that the agent runs.
 const PARSER: &str = "parser";
 
 pub(crate) fn command() -> Command {
@@ -116,7 +116,7 @@ pub(crate) fn command() -> Command {
 const EXPLANATION: &str = "\
 The agent polls feeds if its configuration has a table [feeds]: docs/FEEDS.md.";
 
-/// What the search looks for. An argument with blanks is a phrase, unless it is a query of its own.
+/// Returns the query of a search. An argument with blanks is a phrase, unless it is a query of its own.
 fn query_of(words: &[String]) -> String {
     let quoted = |word: &String| match words.len() > 1 && word.contains(' ') && !word.contains('"') {
         true => format!("\"{word}\""),

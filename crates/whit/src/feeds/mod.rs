@@ -24,7 +24,7 @@ use command::output::Output;
 /// An OPML file of ten thousand feeds has 3 MB.
 const MOST_OPML_BYTES: u64 = 8 * 1024 * 1024;
 
-/// Does what was asked for.
+/// Runs `whit feeds`.
 pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let args = &arguments::from_matches(matches)?;
     match args {

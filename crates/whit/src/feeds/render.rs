@@ -12,7 +12,7 @@ use text::units::Span;
 
 use command::time_zone::written_ms as time;
 
-/// What the terminal shows of an entry.
+/// The most bytes of an entry that the terminal shows.
 const MOST_TEXT_BYTES: usize = 200_000;
 
 fn nanoseconds(at_ms: i64) -> i64 {
@@ -61,7 +61,7 @@ pub(super) fn subscriptions(subscriptions: &[Subscription], now_ms: i64) -> Stri
     text
 }
 
-/// What is wrong with a feed; empty: nothing.
+/// Describes what is wrong with a feed; empty if nothing is.
 fn trouble(one: &Subscription, now_ms: i64) -> String {
     match one.trouble(now_ms) {
         None if one.fetched_ms.is_none() => "not fetched yet".to_owned(),

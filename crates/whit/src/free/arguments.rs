@@ -18,7 +18,7 @@ pub(crate) struct FreeArgs {
     pub(crate) is_json: bool,
     pub(crate) emulate: bool,
     pub(crate) repeat: Repeat,
-    /// What was recorded then is shown, in nanoseconds since 1970.
+    /// The instant whose recorded values are shown, in nanoseconds since 1970.
     pub(crate) at_ns: Option<i64>,
     pub(crate) data: Option<PathBuf>,
 }
@@ -39,7 +39,7 @@ const UNITS: [(char, &str, u32, &str); 12] = [
     ('h', "human", 0, "Sizes in the unit that suits each"),
 ];
 
-/// What says how a table looks.
+/// The options that say how a table looks.
 const TEXT_ALONE: [&str; 8] = ["si", "total", "wide", "lohi", "line", "committed", "percent", "extended"];
 
 /// Units that are powers of 1000 with or without --si.

@@ -1,4 +1,4 @@
-//! The same facts as the table of `whit free`, for programs. Every size in bytes.
+//! Facts of the table of `whit free` as JSON, for programs. Every size in bytes.
 
 use facts::memory::{AvailableSource, MemoryReport};
 use serde::Serialize;

@@ -9,7 +9,7 @@ use text::ABSENT;
 use text::table::{Align, Table};
 use text::units::{ByteUnit, Size};
 
-/// What to show and how.
+/// The layout: what to show and how.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MemoryLayout {
     pub(crate) unit: ByteUnit,
@@ -138,7 +138,7 @@ fn write_low_high(report: &MemoryReport, cells: &Cells, table: &mut Table) {
     }
 }
 
-/// What the columns do not contain: where "available" comes from, the known parts of "others", and pressure.
+/// Writes what the columns do not contain: where "available" comes from, the known parts of "others", and pressure.
 fn write_apart(report: &MemoryReport, out: &mut String) {
     match report.available.map(|available| available.source) {
         Some(AvailableSource::Kernel) => {}

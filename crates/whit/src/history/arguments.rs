@@ -20,7 +20,7 @@ pub(crate) struct HistoryArgs {
     pub(crate) task: HistoryTask,
 }
 
-/// What is done with a history.
+/// A task of `whit history`.
 #[derive(Debug)]
 pub(crate) enum HistoryTask {
     /// Says what there is.

@@ -13,7 +13,7 @@ use command::document::{DocumentKind, Documents};
 use command::failure::Failure;
 use command::output::Output;
 
-/// What was made is written after so many bytes.
+/// The number of bytes after which output is written.
 const BYTES_AT_A_TIME: usize = 256 * 1024;
 
 /// Writes the samples of all series that match a pattern. Returns how much was damaged and left out.
@@ -99,7 +99,7 @@ fn select<'h>(
     }
 }
 
-/// Whether a whole name matches a pattern: `*` stands for any text, everything else for itself. A name has slashes and braces.
+/// Returns true if a whole name matches a pattern: `*` stands for any text, everything else for itself. A name has slashes and braces.
 fn matches(pattern: &str, name: &str) -> bool {
     let Some((begin, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut name) = name.strip_prefix(begin) else { return false };

@@ -15,7 +15,7 @@ pub(crate) struct MarkArgs {
     pub(super) task: MarkTask,
 }
 
-/// What is done about marks.
+/// A task of `whit mark`.
 #[derive(Debug)]
 pub(super) enum MarkTask {
     /// Sets one.

@@ -16,7 +16,7 @@ use command::failure::Failure;
 use command::output::Output;
 use command::time_zone;
 
-/// Does what was asked for.
+/// Runs `whit mark`.
 pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let args = &arguments::from_matches(matches)?;
     let failed = |error: &dyn Display| Failure::new(format!("{}: {error}", args.directory.shown()));

@@ -21,7 +21,7 @@ pub(crate) struct PlotArgs {
     pub(super) canvas: Canvas,
 }
 
-/// What is drawn on.
+/// The canvas of a plot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Canvas {
     /// Standard output, with so many characters across and so many rows of dots.
@@ -87,7 +87,7 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<PlotArgs, Failure> {
 }
 
 impl PlotArgs {
-    /// What is asked.
+    /// Returns the question that is asked.
     pub(super) fn asked(&self) -> Asked {
         let [from_ms, to_ms, step_ms] = self.times;
         Asked::Between { from_ms, to_ms, step_ms }

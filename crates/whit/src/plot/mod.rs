@@ -17,7 +17,7 @@ use command::new_file::NewFile;
 use command::output::{Output, stdout_style};
 use command::time_zone;
 
-/// Of a file, in pixels.
+/// The width of an image file, in pixels.
 const FILE_WIDTH: u32 = 900;
 const FILE_HEIGHT: u32 = 300;
 

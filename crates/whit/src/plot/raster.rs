@@ -18,7 +18,7 @@ const BELOW: u32 = 28;
 const LEGEND_LINE: u32 = 14;
 /// Strokes of a dash.
 const DASH: usize = 4;
-/// Of a letter, in pixels.
+/// The size of a letter, in pixels.
 const LETTER: u32 = 8;
 
 /// Pixels, row by row.

@@ -19,7 +19,7 @@ pub(crate) struct QueryArgs {
     pub(super) format: Format,
 }
 
-/// Who answers.
+/// The origin of an answer.
 #[derive(Clone, Debug)]
 pub(crate) enum QueryOrigin {
     /// A history in this directory.
@@ -77,7 +77,7 @@ The language is a part of PromQL: docs/QUERY.md. Series are those of whit histor
 tasks, such as whit_task_run_queue_seconds_total{pid,tid,comm,user,cgroup}. The agent may run
 meanwhile, or not at all.";
 
-/// Who answers.
+/// Returns the origin of the answer.
 pub(crate) fn origin(matches: &ArgMatches) -> Result<QueryOrigin, Failure> {
     Ok(match matches.get_one::<String>("from") {
         Some(url) => QueryOrigin::Server(url.clone()),

@@ -12,7 +12,7 @@ use facts::unit::Nanos;
 
 use super::execs::BeforeExec;
 
-/// What all processes of one name did.
+/// The figures of all processes of one name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Program {
     pub(crate) comm: Comm,
@@ -64,10 +64,10 @@ impl Program {
     }
 }
 
-/// What an account comes to.
+/// The result of an account.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tree {
-    /// Those with the most CPU time first.
+    /// The programs, those with the most CPU time first.
     pub(crate) programs: Vec<Program>,
     /// All of them together.
     pub(crate) whole: Program,
@@ -94,12 +94,12 @@ pub(crate) struct Account {
     /// The wall time in the last main-thread record of each process. A thread that calls execve(2) takes over the id and the start time
     /// of the main thread, so there are two records with this id, and both count their time from the same start.
     lived: HashMap<u32, Nanos>,
-    /// What living members had done when they became other programs, in order.
+    /// The figures of living members from before they became other programs, in order.
     earlier: HashMap<u32, Vec<BeforeExec>>,
 }
 
 impl Account {
-    /// Of a process that has just begun.
+    /// Creates the account of a process that has just begun.
     pub(crate) fn of(root: u32) -> Self {
         Self { root, members: HashSet::from([root]), ..Self::default() }
     }
@@ -120,7 +120,7 @@ impl Account {
         }
     }
 
-    /// Whether a process is a member.
+    /// Returns true if a process is a member.
     pub(super) fn has(&self, tgid: u32) -> bool {
         self.members.contains(&tgid)
     }

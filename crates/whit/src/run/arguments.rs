@@ -145,7 +145,7 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<RunOptions, Failure> 
     })
 }
 
-/// Of a limit that is given twice the last stands.
+/// Returns the limits. If a limit is given twice, the last one counts.
 fn last_limits(given: impl Iterator<Item = (Limit, u64)>) -> Vec<(Limit, u64)> {
     let mut limits: Vec<(Limit, u64)> = Vec::new();
     for (limit, value) in given {

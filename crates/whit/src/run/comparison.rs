@@ -29,7 +29,7 @@ impl Amount {
     }
 }
 
-/// What runs are compared by, in the order of the rows.
+/// The figures that runs are compared by, in the order of the rows.
 const ROWS: [(&str, Unit); 10] = [
     ("wall", Unit::Time),
     ("on CPU", Unit::Time),
@@ -46,7 +46,7 @@ const ROWS: [(&str, Unit); 10] = [
 /// One run's; what is not known is `None`.
 pub(super) type RunFigures = [Option<Amount>; ROWS.len()];
 
-/// Those of a run that has just ended.
+/// Returns the figures of a run that has just ended.
 pub(super) fn figures_of(run: &Supervised) -> RunFigures {
     let whole = (!run.tree.programs.is_empty()).then_some(&run.tree.whole);
     let exact = |value: u64| Some(Amount::exact(value));

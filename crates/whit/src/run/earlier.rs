@@ -9,7 +9,7 @@ use text::printable::Shown as _;
 use super::comparison::{Amount, Earlier, RunFigures};
 use command::failure::Failure;
 
-/// Of a document, what is compared.
+/// The part of a document that is compared.
 #[derive(Deserialize)]
 struct Document {
     document: String,

@@ -13,13 +13,13 @@ pub(super) struct Execs {
     names: HashMap<u32, Comm>,
     /// Forked since they were looked at.
     young: HashSet<u32>,
-    /// Those that became other programs since then.
+    /// Processes that became other programs since then.
     executed: Vec<u32>,
-    /// Those that did so before, while they were young: their names are read if they are still there.
+    /// Processes that did so before, while they were young: their names are read if they are still there.
     unnamed: Vec<u32>,
 }
 
-/// What a process had done since it started, when it became another program.
+/// The figures of a process from its start until it became another program.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BeforeExec {
     /// The name that it had.
@@ -46,7 +46,7 @@ impl Execs {
         }
     }
 
-    /// Whether names are to be read soon.
+    /// Returns true if names are to be read soon.
     pub(super) fn has_unnamed(&self) -> bool {
         !self.unnamed.is_empty()
     }

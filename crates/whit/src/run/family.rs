@@ -19,7 +19,7 @@ pub(crate) struct Survivor {
 /// All of them.
 #[derive(Debug)]
 pub(super) struct Family {
-    /// Those that descend from whit and are the command's.
+    /// The descendants of whit that are the command's.
     pub(super) descendants: Descendants,
     /// Only for a command with a time limit: it catches what /proc does not show.
     cgroup: Option<CommandCgroup>,

@@ -1,4 +1,4 @@
-//! The same as JSON, a document a run.
+//! The report as JSON, a document a run.
 
 use facts::task::figure::Figure;
 use facts::task::{Cause, Delay};

@@ -23,9 +23,9 @@ const SIGNALS: u64 = SOURCE + 1;
 #[derive(Debug)]
 pub(crate) struct Listened {
     pub(crate) lost_records: u64,
-    /// Of the command, where there was one.
+    /// The exit status of the command, where there was one.
     pub(crate) code: Option<u8>,
-    /// Whether all could be written.
+    /// An error if not all could be written.
     pub(crate) written: Result<(), Failure>,
 }
 

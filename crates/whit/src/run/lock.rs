@@ -68,7 +68,7 @@ pub(super) fn take(options: &LockOptions, is_quiet: bool) -> Result<Held, Failur
     Ok(Held { file, is_inherited: options.is_inherited, waited })
 }
 
-/// Who holds it, as far as /proc says.
+/// Describes the processes that hold the lock, as far as /proc says.
 fn holders(file: &LockFile) -> String {
     let mut files = TaskFiles::open(&Roots::live()).ok();
     let mut name = |pid: u32| {

@@ -18,7 +18,7 @@ pub(crate) struct RunOptions {
     pub(crate) repeat: u64,
     pub(crate) lock: Option<LockOptions>,
     pub(crate) timeout: Option<Duration>,
-    /// What ends it when its time is over.
+    /// The signal that ends the command when its time is over.
     pub(crate) signal: TaskSignal,
     /// An earlier report to compare with.
     pub(crate) compare: Option<PathBuf>,

@@ -179,7 +179,7 @@ fn row(table: &mut Table, name: &str, program: &Program) {
     ]);
 }
 
-/// What overlaps with the parts, the longest first; a sliver is no reason.
+/// Describes the delays that overlap with the parts, the longest first; a sliver is no reason.
 fn overlapping_delays(program: &Program) -> String {
     let least = program.sum.thread_time.0 / 1000;
     let mut waited = program.sum.overlapping_delays();

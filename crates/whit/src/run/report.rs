@@ -22,7 +22,7 @@ pub(super) struct Report<'a> {
     /// None: text to standard error.
     output: Option<NewFile>,
     figures: Vec<RunFigures>,
-    /// The same of an earlier report.
+    /// The figures of an earlier report.
     before: Option<Earlier>,
 }
 
@@ -40,7 +40,7 @@ impl<'a> Report<'a> {
         self.lock_waited = Some(waited);
     }
 
-    /// Tells a run.
+    /// Adds a run to the report, and writes it.
     pub(super) fn add(&mut self, run: &Supervised) -> Result<(), Failure> {
         self.figures.push(comparison::figures_of(run));
         let mut text = String::new();
@@ -54,7 +54,7 @@ impl<'a> Report<'a> {
         self.write(&text)
     }
 
-    /// Tells what several runs have in common, and puts the files in their places.
+    /// Writes what several runs have in common, and puts the files in their places.
     pub(super) fn finish(mut self) -> Result<(), Failure> {
         let mut written = Ok(());
         if self.figures.len() > 1 && !self.options.is_json {

@@ -63,7 +63,7 @@ impl Outcome {
     }
 }
 
-/// What is known of a command that ended.
+/// The results of a command that ended.
 #[derive(Debug)]
 pub(crate) struct Supervised {
     pub(crate) outcome: Outcome,
@@ -373,7 +373,7 @@ pub(super) fn soon_if(is_blind: bool, timeout: Option<Nanos>) -> Option<Nanos> {
     if is_blind { Nanos::earlier(timeout, Some(MOMENT)) } else { timeout }
 }
 
-/// Whether a child has ended and waits to be reaped.
+/// Returns true if a child has ended and waits to be reaped.
 fn has_ended(pid: u32) -> bool {
     use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
     let Some(pid) = Pid::from_raw(pid.cast_signed()) else { return true };

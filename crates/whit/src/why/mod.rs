@@ -59,7 +59,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What was recorded of the time that is asked about, and how much of that time; `None` if nothing was.
+/// Returns the recording and the part of the requested time that it covers; `None` if it covers none.
 fn recorded(args: &WhyArgs) -> Result<Option<(Past, Window)>, Failure> {
     let path = args.directory.join(::history::HISTORY);
     if !path.exists() {
@@ -83,7 +83,7 @@ fn extent(past: &Past, path: &Path) -> Result<Option<(i64, i64)>, Failure> {
     Ok(extent.map(|(first, last)| (first / 1_000_000, last / 1_000_000)))
 }
 
-/// A directory that was not there, for this user alone: nobody else can have made it, or a link in its place.
+/// Creates a directory that was not there, for this user alone: no other user can have made it, or a link in its place.
 fn new_directory() -> Result<PathBuf, Failure> {
     let parent = paths::runtime_directory().unwrap_or_else(std::env::temp_dir);
     let failed = |path: &Path, error| Failure::new(format!("{}: {error}", path.shown()));

@@ -22,6 +22,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         exact("silences_and_reloads_and_a_healthy_machine", &[], silences),
         exact("an_end_is_told_after_its_beginning", &[], order),
         exact("a_ledger_that_is_damaged_or_removed_is_begun_again", &[], ledger),
+        exact("a_mail_is_sent", &[], mail),
         exact("others_see_no_alerts_about_tasks", &[Need::Root, Need::Program("setpriv")], others),
     ]
 }
@@ -291,6 +292,52 @@ fn order() -> Result<(), Failed> {
 }
 
 /// The alerts go on, and can be listed.
+/// To a server that is named, not given by its address.
+fn mail() -> Result<(), Failed> {
+    let scratch = Scratch::new("alert-mail");
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let port = listener.local_addr()?.port();
+    let server = std::thread::spawn(move || -> std::io::Result<String> {
+        let (mut stream, _) = listener.accept()?;
+        let mut lines = BufReader::new(stream.try_clone()?).lines();
+        stream.write_all(b"220 here\r\n")?;
+        let (mut text, mut is_text) = (String::new(), false);
+        while let Some(line) = lines.next().transpose()? {
+            let _ = writeln!(text, "{line}");
+            let reply = match line.as_str() {
+                "." => Some("250 taken"),
+                _ if is_text => None,
+                "DATA" => Some("354 go on"),
+                "QUIT" => Some("221 bye"),
+                _ => Some("250 fine"),
+            };
+            is_text = line == "DATA" || is_text && line != ".";
+            if let Some(reply) = reply {
+                stream.write_all(format!("{reply}\r\n").as_bytes())?;
+            }
+            if line == "." {
+                break;
+            }
+        }
+        Ok(text)
+    });
+    let config = scratch.0.join("agent.toml");
+    fs::write(
+        &config,
+        format!(
+            "[alerts]\nstarter = false\n[[receiver]]\nname = \"mail\"\nmail = \"ann@example.org\"\nserver = \"localhost\"\nport = {port}\n\
+             [[alert]]\nname = \"a\"\nexpression = \"1\"\n"
+        ),
+    )?;
+    let output = Command::new(WHIT).args(["alert", "test", "--send", "-c"]).arg(&config).output()?;
+    assert!(output.status.success(), "{output:?}");
+    let text = server.join().map_err(|_| "the server")??;
+    for part in ["RCPT TO:<ann@example.org>", "Subject: ", "This is a test of whit alert."] {
+        assert!(text.contains(part), "{text}");
+    }
+    Ok(())
+}
+
 fn ledger() -> Result<(), Failed> {
     let scratch = Scratch::new("alert-ledger");
     let config = scratch.0.join("agent.toml");

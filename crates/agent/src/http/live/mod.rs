@@ -1,4 +1,4 @@
-//! What happens at each tick, for the pages that are open. As long as there are none it costs nothing.
+//! The work at each tick for the pages that are open. As long as there are none it costs nothing.
 
 mod recent;
 
@@ -19,7 +19,7 @@ use super::{answers, task_rows};
 use history::past::Past;
 use recent::{LONGEST_MS, Recent};
 
-/// What the expressions of all pages may take at a tick, if each page has others.
+/// The longest that the expressions of all pages may take at a tick, if each page has others.
 const LONGEST_EVALUATION: Duration = Duration::from_millis(100);
 /// Pages that are open at a time.
 const MOST_WATCHERS: usize = 64;
@@ -36,21 +36,21 @@ pub(crate) struct Tick<'r> {
     pub(crate) labels: Option<&'r mut TaskLabels>,
 }
 
-/// Rows of tasks that somebody watches.
+/// Rows of tasks that a page watches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Watched {
     pub(super) scope: Scope,
     pub(super) by: GroupBy,
 }
 
-/// Expressions whose values somebody watches, and what they are asked of.
+/// Expressions whose values a page watches, and what they are asked of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Expressions {
     pub(super) texts: Arc<[String]>,
     pub(super) sees_all: bool,
 }
 
-/// What all watchers have in common.
+/// The state that all watchers share.
 #[derive(Debug)]
 pub(super) struct Live {
     state: Mutex<State>,
@@ -62,9 +62,9 @@ pub(super) struct Live {
 struct State {
     watchers: Vec<Watched>,
     recent: Arc<Recent>,
-    /// What evaluations took since the last tick.
+    /// The time that evaluations took since the last tick.
     spent: Duration,
-    /// What was made of the last tick, so that pages that watch the same cost one: tasks, and the values of expressions.
+    /// The results of the last tick, so that pages that watch the same cost one: tasks, and the values of expressions.
     tasks: Vec<(Watched, Arc<str>)>,
     values: Vec<(Expressions, Arc<str>)>,
 }
@@ -78,7 +78,7 @@ impl Live {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Somebody watches. Returns whether there is room for them.
+    /// Adds a watcher. Returns whether there is room for it.
     pub(super) fn add(&self, watched: Watched) -> bool {
         let mut state = self.lock();
         let has_room = state.watchers.len() < MOST_WATCHERS;
@@ -96,7 +96,7 @@ impl Live {
         }
     }
 
-    /// Whether nobody watches.
+    /// Returns whether no page watches.
     pub(super) fn is_idle(&self) -> bool {
         self.lock().watchers.is_empty()
     }

@@ -1,4 +1,4 @@
-//! The series of the last ticks, in memory, as long as somebody watches: an expression over a few seconds needs no history.
+//! The series of the last ticks, in memory, as long as a page watches: an expression over a few seconds needs no history.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -50,7 +50,7 @@ impl Recent {
         self.ticks.back().map(|(at_ms, _)| *at_ms)
     }
 
-    /// What is seen of them: not what all tasks did together, unless all are seen.
+    /// Returns the part of them that may be seen: not what all tasks did together, unless all are seen.
     pub(super) fn seen_by(&self, sees_all: bool) -> Seen<'_> {
         Seen { recent: self, sees_all }
     }
@@ -67,14 +67,14 @@ impl Recent {
     }
 }
 
-/// What one may see of the last ticks.
+/// The part of the last ticks that a user may see.
 #[derive(Debug)]
 pub(super) struct Seen<'r> {
     recent: &'r Recent,
     sees_all: bool,
 }
 
-/// Of a series that came later or is gone there are marks where it is not there.
+/// A series that came later or is gone has marks where it is not there.
 impl Source for Seen<'_> {
     fn select(&self, selection: &Selection<'_>) -> Result<Vec<Series>, String> {
         let is_seen = |name: &SeriesName| self.sees_all || !metrics::RESTRICTED.contains(&name.metric());

@@ -1,4 +1,4 @@
-//! What an expression can be made of, for its completion.
+//! The parts that an expression can be made of, for its completion.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -66,12 +66,12 @@ fn file(asked: &HeaderMap, kind: &'static str, text: &'static str) -> Response {
     (status, headers, [(header::ETAG, tag)], if is_known { "" } else { text }).into_response()
 }
 
-/// What is served to those who need a token and have not shown it.
+/// Returns the page for clients that need a token and have not shown it.
 pub(super) async fn sign_in() -> Response {
     sign_in_with("", StatusCode::OK)
 }
 
-/// The same, with the reason why they are not signed in yet.
+/// Returns the same page, with the reason why they are not signed in yet.
 pub(super) fn sign_in_again(reason: &str) -> Response {
     sign_in_with(reason, StatusCode::UNAUTHORIZED)
 }
@@ -163,7 +163,7 @@ fn joined(spans: Vec<[i64; 2]>) -> Vec<[i64; 2]> {
     joined
 }
 
-/// Whether rows are processes or threads.
+/// Reads whether rows are processes or threads.
 fn group_by(form: &Form) -> Result<GroupBy, Refusal> {
     match form.get("by") {
         None | Some("process") => Ok(GroupBy::Process),

@@ -29,7 +29,7 @@ struct Watcher {
     expressions: Expressions,
     queries: Vec<Query>,
     ticks: watch::Receiver<u64>,
-    /// What is sent before the next tick is waited for.
+    /// The event that is sent before the next tick is waited for.
     waiting: Option<Event>,
 }
 

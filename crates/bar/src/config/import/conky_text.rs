@@ -5,12 +5,12 @@ use formats::conky::{Configuration, Piece};
 use super::conky_variables::{Source, Translated, difference, ignores, translate};
 use super::segment::Segment;
 
-/// What a text became.
+/// The translation of a text.
 pub(super) struct Carried {
     pub(super) segments: Vec<Segment>,
-    /// What could not be carried over.
+    /// Notes on what could not be carried over.
     pub(super) notes: Vec<String>,
-    /// What is shown in another way.
+    /// Notes on what is shown in another way.
     pub(super) differences: Vec<String>,
 }
 

@@ -3,7 +3,7 @@
 use super::segment::Segment;
 use crate::config::defaults::quoted;
 
-/// What a variable is of.
+/// The source of a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Source {
     pub(super) kind: &'static str,
@@ -21,12 +21,12 @@ impl Source {
     }
 }
 
-/// What a variable becomes.
+/// The translation of a variable.
 pub(super) enum Translated {
     Field(Source, String),
     /// Its format is not made of fields.
     Alone(Segment),
-    /// Of colours, fonts and places.
+    /// A variable for colours, fonts or places.
     Look,
     /// With a hint.
     Unknown(String),
@@ -167,7 +167,7 @@ pub(super) fn translate(name: &str, arguments: &str) -> Translated {
     }
 }
 
-/// Of one CPU, which conky counts from 1, or of all.
+/// Returns the source for the frequency of one CPU, which conky counts from 1, or of all.
 fn frequency(number: &str) -> Source {
     let mut source = Source::new("frequency");
     if let Some(number) = number.parse::<u32>().ok().and_then(|number| number.checked_sub(1)) {
@@ -200,7 +200,7 @@ pub(super) fn difference(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether a variable is shown as if it had no argument. Sizes of bars and graphs are looks.
+/// Returns true if a variable is shown as if it had no argument. Sizes of bars and graphs are looks.
 pub(super) fn ignores(name: &str, arguments: &str) -> bool {
     const WITHOUT: [&str; 24] = [
         "mem",

@@ -1,6 +1,6 @@
 //! From `%avail free` to `{available} free`.
 
-/// What a placeholder becomes.
+/// Placeholders, each with its replacement.
 pub(super) type Placeholders<'a> = &'a [(&'a str, &'a str)];
 
 /// Placeholders of i3status that whit has no field for. What begins with none that i3status knows stays as it is written.

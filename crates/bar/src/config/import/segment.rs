@@ -127,7 +127,7 @@ impl Segment {
     }
 }
 
-/// Whether a switch is on, as libConfuse reads it.
+/// Returns true if a switch is on, as libConfuse reads it.
 pub(super) fn is_true(section: &Section, name: &str) -> bool {
     section
         .get(name)
@@ -159,7 +159,7 @@ pub(super) fn unmatched(note: &str) -> Segment {
     segment
 }
 
-/// What holds for all sections.
+/// The settings for all sections.
 pub(super) struct General {
     /// Good, degraded and bad, where colours are on.
     pub(super) colors: Option<[String; 3]>,

@@ -1,4 +1,4 @@
-//! What a command's output means.
+//! The meaning of a command's output.
 
 use std::io;
 
@@ -39,7 +39,7 @@ impl State {
     }
 }
 
-/// What is to be shown of it.
+/// The outcome of a command, to be shown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Outcome {
     pub(super) text: String,
@@ -50,11 +50,11 @@ pub(super) struct Outcome {
     pub(super) percent: Option<f64>,
     pub(super) state: State,
     pub(super) status: Option<i32>,
-    /// Of all that it did.
+    /// The CPU time of all that it did.
     pub(super) cpu: Option<Nanos>,
 }
 
-/// What i3bar's blocks and waybar's lines are made of.
+/// A block for i3bar or a line for waybar.
 #[derive(Deserialize)]
 #[serde(default)]
 #[derive(Default)]
@@ -90,7 +90,7 @@ impl Class {
 const URGENT_STATUS: i32 = 33;
 
 impl Outcome {
-    /// Of all that a command printed: text, short text and colour, a line each, or an object.
+    /// Parses all that a command printed: text, short text and colour, a line each, or an object.
     pub(super) fn of_output(output: &[u8], syntax: Syntax) -> Self {
         let text = String::from_utf8_lossy(output);
         if is_json(&text, syntax) {
@@ -102,7 +102,7 @@ impl Outcome {
         Self { text, short, color, ..Self::default() }
     }
 
-    /// Of one line.
+    /// Parses one line.
     pub(super) fn of_line(line: &[u8], syntax: Syntax) -> Self {
         let text = String::from_utf8_lossy(line);
         // Blocks for i3bar come in an endless array.
@@ -180,7 +180,7 @@ impl Outcome {
         self
     }
 
-    /// Whether there is nothing to show.
+    /// Returns true if there is nothing to show.
     pub(super) fn is_nothing(&self) -> bool {
         self.text.is_empty() && self.short.is_empty() && self.percent.is_none() && self.state == State::Ok
     }

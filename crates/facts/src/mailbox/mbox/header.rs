@@ -1,4 +1,4 @@
-//! What a message's header says of its state.
+//! The state of a message, as its header gives it.
 
 use memchr::memchr;
 
@@ -85,7 +85,7 @@ impl Header {
         }
     }
 
-    /// What the message counts as.
+    /// Counts the message.
     pub(super) fn count(&self, is_first: bool) -> MailCount {
         if self.is_expunged || (self.is_imap_data && is_first) {
             return MailCount::default();

@@ -8,7 +8,7 @@ use super::window::Window;
 /// No separator is longer.
 const LONGEST_BYTES: usize = 1024;
 
-/// Whether a message begins here: by a line with a date, as delivery agents write it; or by any "From " behind an empty
+/// Returns true if a message begins here: by a line with a date, as delivery agents write it; or by any "From " behind an empty
 /// line and before something that reads like a header.
 pub(super) fn is_separator<R: ReadAt>(window: &mut Window<'_, R>) -> Result<bool, R::Error> {
     window.have(b"From ".len())?;

@@ -7,7 +7,7 @@ use super::read_at::ReadAt;
 
 /// Small enough to stay in a core's own cache while it is searched.
 const WINDOW_BYTES: usize = 256 * 1024;
-/// What is kept before the place, to see whether a line before it is empty.
+/// The bytes that are kept before the place, to see whether a line before it is empty.
 const KEPT_BYTES: usize = 4;
 const FROM_LINE: &[u8] = b"\nFrom ";
 
@@ -36,7 +36,7 @@ impl<'a, R: ReadAt> Window<'a, R> {
         self.base + self.at as u64
     }
 
-    /// What is in memory from the place on.
+    /// Returns the bytes in memory from the place on.
     pub(super) fn rest(&self) -> &[u8] {
         &self.memory[self.at..self.length]
     }
@@ -123,7 +123,7 @@ impl<'a, R: ReadAt> Window<'a, R> {
         }
     }
 
-    /// Whether the line before the place is empty, or there is none.
+    /// Returns true if the line before the place is empty, or there is none.
     pub(super) fn is_after_empty_line(&self) -> bool {
         let before = &self.memory[..self.at];
         match before {

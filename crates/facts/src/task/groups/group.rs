@@ -15,7 +15,7 @@ pub(super) struct Member {
     /// Its place in the unit's list.
     pub(super) place: u32,
     pub(super) absent: FigureSet,
-    /// Whether the kernel counts its delays.
+    /// The kernel counts its delays.
     pub(super) is_counted: bool,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Unit {
 }
 
 impl Unit {
-    /// Whether delays of the main thread are counted. Those of its other threads are then, too: they started later.
+    /// Returns true if delays of the main thread are counted. Those of its other threads are then counted, too: they started later.
     pub(super) fn is_leader_counted(&self, members: &[Option<Member>]) -> bool {
         let leader = self.leader.and_then(|slot| members[slot as usize]);
         leader.is_some_and(|leader| leader.is_counted)
@@ -61,7 +61,7 @@ pub(super) struct Busy {
     pub(super) threads: u32,
     /// By cause, those whose delay is absent.
     pub(super) absent: [u32; Cause::ALL.len()],
-    /// Those whose delays are not counted.
+    /// Threads whose delays are not counted.
     pub(super) uncounted: u32,
 }
 
@@ -69,7 +69,7 @@ pub(super) struct Busy {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Group {
     pub(super) key: u64,
-    /// What it is ordered by.
+    /// The number by which it is ordered.
     pub(super) rank: u32,
     pub(super) units: Vec<u32>,
     pub(super) threads: u32,

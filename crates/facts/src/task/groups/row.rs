@@ -14,12 +14,12 @@ use crate::unit::Nanos;
 /// A thread, a process, a user or a cgroup, and what it did in the last interval.
 #[derive(Clone, Debug)]
 pub struct GroupRow<'a> {
-    /// What its tasks did together.
+    /// The sum of what its tasks did.
     pub sum: TaskSum,
     by: GroupBy,
     /// The task that stands for the row: a living one if there is one, the main thread of a process.
     first: &'a TaskRow,
-    /// Whether all of its tasks have ended.
+    /// All of its tasks have ended.
     pub is_ended: bool,
     interval: Option<Interval>,
 }
@@ -64,12 +64,12 @@ impl TaskGroups {
 }
 
 impl GroupRow<'_> {
-    /// Whether it stands for several processes, so that the properties of one of them are not the row's.
+    /// Returns true if it stands for several processes, so that the properties of one of them are not the row's.
     pub fn is_several(&self) -> bool {
         self.sum.processes > 1
     }
 
-    /// Whether it stands for all kernel threads.
+    /// Returns true if it stands for all kernel threads.
     pub fn is_kernel_threads(&self) -> bool {
         self.by == GroupBy::Process && !self.is_ended && self.is_several()
     }
@@ -120,7 +120,7 @@ impl GroupRow<'_> {
         self.first.cgroup.filter(|_| !self.is_several() || self.by == GroupBy::Cgroup)
     }
 
-    /// Whether delays of the task that stands for the row are counted.
+    /// Returns the delay accounting of the task that stands for the row.
     pub fn accounting(&self) -> Accounting {
         self.first.accounting
     }

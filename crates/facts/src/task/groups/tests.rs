@@ -57,7 +57,7 @@ fn grouped(store: &TaskStore, by: GroupBy) -> TaskGroups {
     groups
 }
 
-/// What `ask` says of each row.
+/// Returns the result of `ask` for each row.
 fn ask<T>(store: &TaskStore, by: GroupBy, ask: impl Fn(GroupRow<'_>) -> T) -> Vec<T> {
     let groups = grouped(store, by);
     groups.rows().map(|id| ask(groups.row(store, id))).collect()
@@ -208,7 +208,7 @@ fn the_idle_come_behind_the_active() {
     assert!(groups.is_known_of_all(Figure::ON_CPU) && !groups.is_known_of_all(Figure::USER));
 }
 
-/// Whether delays are counted: of a main thread, of its other thread, of another process.
+/// Delays are counted or not: of a main thread, of its other thread, of another process.
 #[test]
 fn uncounted_threads_are_those_whose_main_thread_is_not_counted() {
     let uncounted = |counted: [bool; 3]| {

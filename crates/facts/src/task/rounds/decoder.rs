@@ -9,7 +9,7 @@ use crate::task::store::TaskStore;
 use crate::task::unrecorded::Unrecorded;
 use crate::unit::Nanos;
 
-/// What a round says beside its tasks.
+/// The content of a round beside its tasks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RoundSummary {
     /// When it was.
@@ -32,11 +32,11 @@ pub struct RoundDecoder {
     pending: Vec<ExitRecord>,
     unrecorded: Unrecorded,
     summary: RoundSummary,
-    /// Whether the store was filled before.
+    /// The store was filled before.
     has_begun: bool,
 }
 
-/// What a round changed.
+/// The changes of a round.
 #[derive(Debug, Default)]
 struct Changed {
     gone: Vec<u32>,

@@ -13,9 +13,9 @@ const MOST_ENDED: usize = 65_536;
 /// Whose tasks are encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scope {
-    /// Everybody's.
+    /// The tasks of all users.
     All,
-    /// Those of the user with this id: nothing of others', neither in rows nor in sums.
+    /// The tasks of the user with this id: nothing of others', neither in rows nor in sums.
     User(u32),
 }
 
@@ -41,7 +41,7 @@ pub struct RoundEncoder {
 }
 
 impl RoundEncoder {
-    /// Whether it knows no tasks: the next round must have all.
+    /// Returns true if it knows no tasks: the next round must have all.
     pub fn is_empty(&self) -> bool {
         self.last.is_empty()
     }

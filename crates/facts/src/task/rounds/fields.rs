@@ -114,7 +114,7 @@ pub fn start(fields: &Fields) -> Nanos {
     Nanos(fields[START])
 }
 
-/// What a task's row adds to the one before; the pid is not a difference, since the row is found by it.
+/// Returns the differences of a task's row from the one before; the pid is not a difference, since the row is found by it.
 pub fn difference(now: &Fields, before: &Fields) -> Fields {
     let mut difference = *now;
     for (number, before) in difference.iter_mut().zip(before).skip(1) {
@@ -130,7 +130,7 @@ pub fn add(fields: &mut [u64], difference: impl Iterator<Item = u64>) {
     }
 }
 
-/// Whether a difference is that of a task's first row: the start itself, and not a correction of it.
+/// Returns true if a difference is that of a task's first row: the start itself, and not a correction of it.
 pub fn is_first(difference: &Fields) -> bool {
     difference[START].cast_signed().unsigned_abs() > Nanos::SECOND.0
 }

@@ -23,7 +23,7 @@ impl Living {
         self.places.get(&pid).map(|place| &self.fields[*place])
     }
 
-    /// Those of all.
+    /// Returns the fields of all tasks.
     pub(super) fn all(&self) -> impl Iterator<Item = &Fields> {
         self.places.values().map(|place| &self.fields[*place])
     }

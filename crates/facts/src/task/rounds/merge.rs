@@ -7,7 +7,7 @@ use super::fields::{self, LIVING};
 use super::tables::{ROUND, Round, RoundTables};
 
 impl RoundTables {
-    /// The same with one round for each range of rounds. The ranges follow each other, from the first round on.
+    /// Returns the same tables with one round for each range of rounds. The ranges follow each other, from the first round on.
     pub fn merge(&self, ranges: impl IntoIterator<Item = Range<usize>>) -> Self {
         let mut merged = Self::default();
         let mut rows = [0; 3];

@@ -16,9 +16,9 @@ pub enum Round {
     Monotonic,
     /// How many rows of the table of living tasks belong to it.
     Living,
-    /// Those of the table of tasks that are gone.
+    /// How many rows of the table of tasks that are gone belong to it.
     Gone,
-    /// Those of the table of exit records.
+    /// How many rows of the table of exit records belong to it.
     Ended,
     /// CPU time of all tasks that ended since the reader was opened, and 1; 0 if that is not counted.
     EndedOnCpu,
@@ -127,7 +127,7 @@ impl RoundTables {
         self.rounds = Table::from_columns(columns, self.rounds.rows());
     }
 
-    /// Whether the rows of all rounds are those that are there.
+    /// Returns true if the rows of all rounds are those that are there.
     pub fn is_consistent(&self) -> bool {
         let sum = |place: usize| {
             let counts = (0..self.rounds.rows()).map(|round| self.row_counts(round)[place]);

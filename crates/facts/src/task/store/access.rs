@@ -1,4 +1,4 @@
-//! What is in a store.
+//! Access to the content of a store.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::task::{TaskKey, TaskRow};
 use crate::unit::Nanos;
 
 impl TaskStore {
-    /// Whether a task was put in this round.
+    /// Returns true if a task was put in this round.
     pub fn was_put(&self, pid: u32) -> bool {
         self.by_pid.get(&pid).is_some_and(|index| self.slots[*index].put_in == self.pass)
     }
@@ -26,7 +26,7 @@ impl TaskStore {
         self.by_pid.len()
     }
 
-    /// Whether there are no tasks.
+    /// Returns true if there are no tasks.
     pub fn is_empty(&self) -> bool {
         self.by_pid.is_empty()
     }
@@ -46,7 +46,8 @@ impl TaskStore {
         self.interval
     }
 
-    /// What a living task did in the last interval (counters, maxima that are new), or has now (other figures).
+    /// Returns a figure of a living task: its change in the last interval (counters, maxima that are new), or its value now (other
+    /// figures).
     pub fn delta(&self, pid: u32, figure: Figure) -> Option<u64> {
         let slot = &self.slots[*self.by_pid.get(&pid)?];
         if figure.is_of_process() {
@@ -60,7 +61,7 @@ impl TaskStore {
         is_known.then_some(0)
     }
 
-    /// What a living task did in the last interval: counters that grew. `None` if it did nothing, or is not known.
+    /// Returns the counters of a living task that grew in the last interval. `None` if it did nothing, or is not known.
     pub fn deltas(&self, pid: u32) -> Option<&Figures> {
         let slot = &self.slots[*self.by_pid.get(&pid)?];
         (slot.changed_in == self.round).then(|| &self.changes[slot.change as usize].delta)
@@ -76,18 +77,18 @@ impl TaskStore {
         self.by_state.get(&state).copied().unwrap_or(0)
     }
 
-    /// Whether the state of any task was ever known.
+    /// Returns true if the state of any task was ever known.
     pub(super) fn sees_states(&self) -> bool {
         !self.by_state.is_empty()
     }
 
-    /// Whether the kernel's own threads are among the tasks. In a PID namespace the number of kthreadd is another process.
+    /// Returns true if the kernel's own threads are among the tasks. In a PID namespace the number of kthreadd is another process.
     pub(crate) fn has_kernel_threads(&self) -> bool {
         let is_kthreadd = |row: &TaskRow| row.ppid == Some(0) && row.comm.is_named("kthreadd");
         self.row(KTHREADD).is_some_and(is_kthreadd)
     }
 
-    /// Whether a task is a thread of the kernel: all of them come from kthreadd.
+    /// Returns true if a task is a thread of the kernel: all of them come from kthreadd.
     pub fn is_of_kernel(&self, row: &TaskRow) -> bool {
         (row.key.pid == KTHREADD || row.ppid == Some(KTHREADD)) && self.has_kernel_threads()
     }
@@ -141,12 +142,12 @@ impl TaskStore {
         self.gone.iter().map(|gone| gone.row.key)
     }
 
-    /// What living tasks did in the last interval.
+    /// Returns the changes of living tasks in the last interval.
     pub(crate) fn changes(&self) -> impl Iterator<Item = &Change> {
         (0..self.changes.len()).filter(|index| self.is_current(*index)).map(|index| &self.changes[index])
     }
 
-    /// Whether a change is that of the task in its slot: the slot may have been emptied since.
+    /// Returns true if a change is that of the task in its slot: the slot may have been emptied since.
     pub(super) fn is_current(&self, change: usize) -> bool {
         let slot = &self.slots[self.changes[change].slot];
         slot.is_used && slot.changed_in == self.round && slot.change as usize == change

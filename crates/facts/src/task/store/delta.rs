@@ -50,8 +50,8 @@ impl TaskStore {
         self.find_ended_threads();
     }
 
-    /// What a living task did in the last interval, with the time that it existed in it; `None` if its past is not known, or there is
-    /// no interval. Figures that are not counters have their newest value.
+    /// Returns the activity of a living task in the last interval, with the time that it existed in it; `None` if its past is not
+    /// known, or there is no interval. Figures that are not counters have their newest value.
     pub fn sum_of(&self, pid: u32, is_counted: bool) -> Option<(Nanos, TaskSum)> {
         self.interval?;
         let slot = &self.slots[self.slot_of(pid)?];

@@ -16,7 +16,7 @@ use crate::unit::Nanos;
 /// Counters that are exact in every source and never decrease.
 const EXACT: [Figure; 3] = [Figure::VOLUNTARY_SWITCHES, Figure::INVOLUNTARY_SWITCHES, Figure::MINOR_FAULTS];
 
-/// Whether `earlier` and `later` can be readings of one task, in this order. Absent figures are ignored.
+/// Returns true if `earlier` and `later` can be readings of one task, in this order. Absent figures are ignored.
 fn can_precede(earlier: &Figures, later: &Figures) -> bool {
     EXACT.iter().all(|figure| {
         earlier.get(*figure).zip(later.get(*figure)).is_none_or(|(earlier, later)| earlier <= later)
@@ -47,7 +47,7 @@ impl TaskStore {
         });
     }
 
-    /// Whether a record belongs to the living task in a slot.
+    /// Returns true if a record belongs to the living task in a slot.
     fn is_of(&self, slot: u32, exit: &ExitRecord) -> bool {
         let row = &self.slots[slot].row;
         let start = row.key.start;
@@ -71,7 +71,7 @@ impl TaskStore {
         }
     }
 
-    /// Whether threads of a process disappeared in this round, the main thread aside.
+    /// Returns true if threads of a process disappeared in this round, the main thread aside.
     fn has_lost_threads(&self, tgid: u32) -> bool {
         self.gone.iter().any(|gone| !gone.is_taken && is_thread_of(gone, tgid))
     }

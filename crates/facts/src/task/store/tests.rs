@@ -132,7 +132,7 @@ fn a_first_table_has_no_counters() {
     assert_eq!((store.len(), store.delta(1, Figure::ON_CPU)), (1, None));
 }
 
-/// What the second between two tables says of a task's block I/O: on a CPU, in the run queue, charged, waits, all in milliseconds.
+/// Returns a task's block I/O in the second between two tables: on a CPU, in the run queue, charged, waits, all in milliseconds.
 fn block_io_ms(state: Option<u8>, on_cpu: u64, run_queue: u64, charged: u64, waits: u64) -> Option<u64> {
     const MS: u64 = 1_000_000;
     let mut before = TaskRow { state, ..row(1, 0, 0) };

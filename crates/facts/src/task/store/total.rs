@@ -1,4 +1,4 @@
-//! What all tasks did together.
+//! The activity of all tasks together.
 
 use super::{Origin, TaskStore};
 use crate::task::figure::Figure;
@@ -7,8 +7,8 @@ use crate::task::{Accounting, Cause};
 use crate::unit::Nanos;
 
 impl TaskStore {
-    /// What all tasks did in the last interval, those that ended in it among them. Tasks whose past is not known are left out, and
-    /// those that did nothing.
+    /// Returns the activity of all tasks in the last interval, those that ended in it among them. Tasks whose past is not known
+    /// are left out, and those that did nothing.
     pub fn total(&self) -> TaskSum {
         let mut total = TaskSum::default();
         for index in (0..self.changes.len()).filter(|index| self.is_current(*index)) {

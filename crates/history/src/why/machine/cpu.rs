@@ -10,7 +10,7 @@ use crate::why::examiner::{Examiner, Share};
 use crate::why::sentence::{Culprit, Evidence, Sentence, Trouble};
 
 const ON_CPU: &str = "rate(whit_task_on_cpu_seconds_total[W])";
-/// Who uses nearly as much as the greatest is named beside it.
+/// A program that uses nearly as much as the greatest is named beside it.
 const NEARLY: f64 = 0.7;
 /// So many are named at most.
 const MOST_HOGS: usize = 2;
@@ -197,7 +197,7 @@ pub(super) fn steal(examiner: &Examiner<'_>) -> Found {
     Ok(Some(sentence(Trouble::Steal, Cost::Lost(stolen.value), text, None, [stolen])))
 }
 
-/// Who computes, where little waits.
+/// Finds the program that computes, where little waits.
 pub(super) fn computing(examiner: &Examiner<'_>) -> Found {
     // The question that [`waiting`] asks as well: one pass answers both.
     let hog = examiner.greatest(MOST_HOGS, &[ON_CPU])?.into_iter().next();

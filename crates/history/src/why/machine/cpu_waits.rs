@@ -53,7 +53,7 @@ impl CpuWaits {
         Ok(waited.map(|waited| Self { waited, expression, low_priority: low, held, has_quotas }))
     }
 
-    /// Who waits, as the subject of a sentence.
+    /// Returns the tasks that wait, as the subject of a sentence.
     pub(super) fn subject(&self) -> &'static str {
         match (self.low_priority > 0.0, self.has_quotas) {
             (false, false) => "Tasks",
@@ -63,7 +63,7 @@ impl CpuWaits {
         }
     }
 
-    /// Who waited most, if that was no task whose waits are left out.
+    /// Returns the tasks that waited most, if their waits are not left out.
     pub(super) fn victim(&self, examiner: &Examiner<'_>) -> Result<Option<Share>, QueryError> {
         let held: Vec<&str> = self.held.iter().map(String::as_str).collect();
         let rate = match held.is_empty() {
@@ -93,7 +93,7 @@ pub(super) fn are_quotas_unknown(examiner: &Examiner<'_>) -> Result<bool, QueryE
     Ok(are_there && examiner.number(&format!("count(rate({THROTTLED}[W]))"))?.is_none())
 }
 
-/// What tasks waited that quotas hold.
+/// The waits of tasks that quotas hold.
 #[derive(Default)]
 struct Quotas {
     /// Expressions that are subtracted from all waits.
@@ -130,7 +130,7 @@ impl Quotas {
     }
 }
 
-/// Those of some cgroups that are in no other of them.
+/// Returns the cgroups that are in no other of them.
 fn outermost(cgroups: Vec<Share>) -> Vec<Share> {
     let is_in = |inner: &Share, outer: &Share| {
         let outer = outer.name.get("cgroup").trim_end_matches('/');

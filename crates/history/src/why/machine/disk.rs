@@ -18,9 +18,9 @@ const MOST_LIMITED: usize = 20;
 const LEAST_WAITED: f64 = 0.2;
 /// A disk that is busy for a smaller part of the time in which tasks wait for disks is not what they wait for.
 const LEAST_BUSY: f64 = 0.5;
-/// What is as it was at the last reading is so at the end of a window, if that was so short before.
+/// A state at the last reading is taken for that at the end of a window, if the reading was so short before.
 const LAST_READING_MS: i64 = 2_000;
-/// Who moves a smaller part of what the disk moves is not named.
+/// A task that moves a smaller part of what the disk moves is not named.
 const LEAST_PART: f64 = 0.2;
 
 /// A filesystem on which nothing can be written any more.
@@ -121,7 +121,8 @@ fn waited(examiner: &Examiner<'_>) -> Result<Option<(Evidence, String)>, QueryEr
     Ok(Some((waited, how_long)))
 }
 
-/// Whether tasks were in uninterruptible sleep for at least half of the time that they are said to have waited, as far as that is known.
+/// Returns whether tasks were in uninterruptible sleep for at least half of the time that they are said to have waited, as far as that is
+/// known.
 fn are_uninterruptible(examiner: &Examiner<'_>, waited: f64) -> Result<bool, QueryError> {
     let asleep = examiner.number(&format!("avg_over_time({UNINTERRUPTIBLE}[W])"))?;
     Ok(asleep.is_none_or(|asleep| asleep.value >= waited.min(1.0) * LEAST_BUSY))
@@ -130,7 +131,7 @@ fn are_uninterruptible(examiner: &Examiner<'_>, waited: f64) -> Result<bool, Que
 /// The end of a sentence, who causes it, and where its figures are from.
 type Cause = (String, Option<Culprit>, Vec<Evidence>);
 
-/// Who waits most, without the figure: since Linux 6.12 the kernel charges some waits twice.
+/// Returns words for the tasks that wait most, without the figure: since Linux 6.12 the kernel charges some waits twice.
 fn waits_as_charged(victim: &Share) -> String {
     format!("{} waited most, as the kernel charges it", victim.label())
 }
@@ -159,7 +160,7 @@ fn of_neighbours(examiner: &Examiner<'_>, device: Share, victim: Option<Share>) 
 /// The bytes that a disk moves in each second, at least 500,000; `None` if another disk moves many more: which of them a task uses is not
 /// recorded. A disk on top of another moves as much as that.
 fn bytes_moved(examiner: &Examiner<'_>, device: &str) -> Result<Option<f64>, QueryError> {
-    /// Who moves fewer bytes than a fifth of these does not keep a disk busy with them.
+    /// A task that moves fewer bytes than a fifth of these does not keep a disk busy with them.
     const LEAST: f64 = 500e3;
     const MANY_MORE: f64 = 1.5;
     let moved = |function: &str, matchers: &str| {
@@ -207,8 +208,8 @@ fn of_limits(examiner: &Examiner<'_>, device: Share, victim: Option<Share>) -> R
     Ok((words, culprit, shares.map(|share| share.evidence).collect()))
 }
 
-/// Whether the tasks that wait for disks can be those of a cgroup: at least half of the waits are in it. Of a cgroup whose hierarchy is not
-/// the one that tasks are recorded with that is not known.
+/// Returns whether the tasks that wait for disks can be those of a cgroup: at least half of the waits are in it. This is not known of a
+/// cgroup whose hierarchy is not the one that tasks are recorded with.
 fn holds_waiters(examiner: &Examiner<'_>, cgroup: &Share) -> Result<bool, QueryError> {
     let in_it = examiner.part_in(cgroup.name.get("cgroup"), BLOCK_IO_COUNTER)?;
     let of_all = examiner.number(&format!("sum({BLOCK_IO})"))?;

@@ -1,4 +1,4 @@
-//! What examining a trouble gives.
+//! The result of examining a trouble.
 
 use query::QueryError;
 
@@ -7,7 +7,7 @@ use crate::why::sentence::{Culprit, Evidence, Sentence, Trouble};
 /// A sentence, if there is such a trouble.
 pub(super) type Found = Result<Option<Sentence>, QueryError>;
 
-/// What a trouble costs.
+/// The cost of a trouble.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Cost {
     /// Something failed: time cannot measure it.
@@ -21,7 +21,7 @@ pub(super) enum Cost {
 }
 
 impl Cost {
-    /// Of a trouble that makes tasks wait, by what they waited for, as far as that is known.
+    /// Returns the cost of a trouble that makes tasks wait, by what they waited for, as far as that is known.
     pub(super) fn of(waits: impl IntoIterator<Item = Option<Evidence>>) -> Self {
         /// The cost if no wait is known.
         const UNKNOWN: f64 = 0.3;
@@ -29,8 +29,8 @@ impl Cost {
         Self::Within(known.reduce(f64::max).unwrap_or(UNKNOWN))
     }
 
-    /// Of scarce memory. Evicted pages are read from disks again: if the waits for memory are at least half as long as those for disks, they
-    /// come first.
+    /// Returns the cost of scarce memory. Evicted pages are read from disks again: if the waits for memory are at least half as long as
+    /// those for disks, they come first.
     pub(super) fn of_memory(waited: Option<Evidence>, for_disks: Option<Evidence>) -> Self {
         let is_much =
             |disks: &Evidence| waited.as_ref().is_none_or(|waited| waited.value > disks.value / 2.0);

@@ -173,7 +173,7 @@ fn beside(left: Option<&Evidence>) -> String {
     left.map_or(String::new(), |left| format!(", while {} of memory was available", bytes(left.value)))
 }
 
-/// What a cgroup's memory can be held by.
+/// A bound that a cgroup's memory can be held by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bound {
     /// Beyond it nothing is given.
@@ -216,7 +216,7 @@ fn limit_of_kills(examiner: &Examiner<'_>, kills: f64) -> Result<Option<Share>, 
     Ok(None)
 }
 
-/// Whether the limit of a cgroup was reached in the window.
+/// Returns whether the limit of a cgroup was reached in the window.
 fn has_reached_limit(examiner: &Examiner<'_>, cgroup: &Share) -> Result<bool, QueryError> {
     let (counter, path) = (Bound::Limit.counter(), quoted(cgroup.name.get("cgroup")));
     let reached = examiner.number(&format!("increase({counter}{{cgroup={path}}}[W])"))?;
@@ -251,8 +251,8 @@ fn limit_of_waits(examiner: &Examiner<'_>, waits: &[&str]) -> Result<Option<(Sha
     Ok(None)
 }
 
-/// What all tasks waited together, by the recorded totals of some states or else by the counters of the tasks that are seen. One that a kernel
-/// does not have adds nothing; `None` if all are missing.
+/// Returns the time that all tasks waited together, by the recorded totals of some states or else by the counters of the tasks that are
+/// seen. One that a kernel does not have adds nothing; `None` if all are missing.
 fn total(
     examiner: &Examiner<'_>,
     states: &str,
@@ -262,7 +262,7 @@ fn total(
     if known.is_empty() { Ok(None) } else { examiner.total(states, &sum_of(&known, "")) }
 }
 
-/// Those of some counters of tasks that are recorded.
+/// Returns those of some counters of tasks that are recorded.
 fn known<'c>(examiner: &Examiner<'_>, counters: &[&'c str]) -> Result<Vec<&'c str>, QueryError> {
     let mut known = Vec::new();
     for counter in counters {

@@ -1,4 +1,4 @@
-//! What is wrong with a machine. Each function is a trouble: when it is one, what it costs, who causes it.
+//! The troubles of a machine. Each function is a trouble: when it is one, what it costs, who causes it.
 
 mod cpu;
 mod cpu_waits;

@@ -140,7 +140,7 @@ fn fill_list<E, T>(
 #[derive(Debug)]
 struct SupplyFile {
     name: Name,
-    /// What the file `type` says, which uevent does not before Linux 5.8.
+    /// The content of the file `type`, which uevent does not contain before Linux 5.8.
     kind: Option<Name>,
     uevent: KeptFile,
 }

@@ -4,7 +4,7 @@ use facts::sample::Sample;
 
 use crate::linux::files::Buffer;
 
-/// What may be different from the last tick.
+/// The changes that are possible since the last tick.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Changes {
     /// Links or addresses of the network may have changed.

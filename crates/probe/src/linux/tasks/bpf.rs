@@ -59,7 +59,7 @@ pub(crate) struct BpfTasks {
     /// Ids of tasks that were exiting when the last round read them. The program may have reported their exit before, and does not
     /// report it again.
     exiting: Vec<u32>,
-    /// Whether whit runs in a PID namespace. The programs at tracepoints record ids of the initial namespace, which are then useless.
+    /// whit runs in a PID namespace. The programs at tracepoints record ids of the initial namespace, which are then useless.
     is_nested: bool,
     /// Delay accounting is off.
     is_uncounted: bool,
@@ -76,9 +76,9 @@ struct Links {
     freed: Option<OwnedFd>,
 }
 
-/// What a round has read.
+/// The result of reading a round.
 pub(super) struct Round {
-    /// Whether all threads were read, not only those that changed.
+    /// All threads were read, not only those that changed.
     pub(super) is_whole: bool,
     /// The number of threads that the iterator has visited, skipped ones included.
     pub(super) threads: usize,
@@ -245,7 +245,7 @@ fn types_bytes() -> u64 {
     statat(CWD, "/sys/kernel/btf/vmlinux", AtFlags::empty()).map_or(0, |found| found.st_size.cast_unsigned())
 }
 
-/// Whether this amount of memory can be allocated. Rust aborts the process if an allocation fails while aya parses the BTF.
+/// Returns true if this amount of memory can be allocated. Rust aborts the process if an allocation fails while aya parses the BTF.
 fn can_reserve(bytes: u64) -> bool {
     let mut memory: Vec<u8> = Vec::new();
     let is_reserved = usize::try_from(bytes).is_ok_and(|bytes| memory.try_reserve_exact(bytes).is_ok());

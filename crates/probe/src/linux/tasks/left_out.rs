@@ -1,4 +1,4 @@
-//! What the iterator leaves out and /proc lists: outside the initial PID namespace, and here and there a task.
+//! Tasks that the iterator leaves out and /proc lists: outside the initial PID namespace, and here and there a task.
 
 use facts::task::TaskRow;
 use facts::task::store::TaskStore;

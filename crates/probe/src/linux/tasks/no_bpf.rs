@@ -32,7 +32,7 @@ impl BpfTasks {
     }
 }
 
-/// What a round has read.
+/// The result of reading a round.
 pub(super) struct Round {
     pub(super) is_whole: bool,
     pub(super) threads: usize,

@@ -182,7 +182,7 @@ impl LinuxTasks {
 #[derive(Default)]
 struct OfLiving {
     reported: TaskSum,
-    /// The same without values that cannot be true.
+    /// These delays without values that cannot be true.
     possible: TaskSum,
 }
 
@@ -192,8 +192,8 @@ impl OfLiving {
         self.possible.add(&row.sum_since_start(true));
     }
 
-    /// What the group has beyond its living threads; `wall` is how long it has lived, since `start` on the boot clock. The group was read
-    /// first, so that a living thread's progress in between is never taken for an ended one's.
+    /// Returns the delays of the group beyond those of its living threads; `wall` is how long it has lived, since `start` on the boot
+    /// clock. The group was read first, so that a living thread's progress in between is never taken for an ended one's.
     fn ended_delays(&self, whole: &TaskRow, wall: Nanos, start: Nanos) -> Option<Delays> {
         let mut ended = Delays::default();
         let mut any = false;

@@ -15,7 +15,7 @@ const LOOKS_OF_FIRST_ROUND: usize = 100_000;
 /// A process that does not run can lose memory, never gain any. It is looked at once in so many rounds.
 const ROUNDS_OF_SLEEPERS: u32 = 8;
 
-/// What was read, by process.
+/// The figures that were read, by process.
 #[derive(Debug, Default)]
 pub(super) struct Resident {
     known: HashMap<u32, Known>,
@@ -26,7 +26,7 @@ pub(super) struct Resident {
 
 #[derive(Clone, Copy, Debug)]
 struct Known {
-    /// Of its main thread, to distinguish it from another process with the same id.
+    /// The start of its main thread, to distinguish it from another process with the same id.
     start: Nanos,
     /// Time on a CPU of all its threads when it was looked at.
     ran_ns: u64,

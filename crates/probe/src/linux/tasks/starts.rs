@@ -1,4 +1,4 @@
-//! When tasks began, as /proc says it: taskstats tells an age, from which a start can be calculated that differs a little each
+//! When tasks began, as /proc says it: taskstats says an age, from which a start can be calculated that differs a little each
 //! time. Read once a task.
 
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ use crate::linux::tasks::procfs::Procfs;
 const LOOKS_A_ROUND: usize = 512;
 const LOOKS_OF_FIRST_ROUND: usize = 100_000;
 
-/// What was read, by thread.
+/// The starts that were read, by thread.
 #[derive(Debug, Default)]
 pub(super) struct Starts {
     known: HashMap<u32, Known>,

@@ -64,7 +64,7 @@ impl ThreadList {
         }
     }
 
-    /// What happened last to a thread holds.
+    /// Applies the last event of each thread.
     fn apply(&mut self) {
         self.happened.sort_unstable();
         let last_of = |index: usize| {
