@@ -57,11 +57,13 @@ export class Checks {
   /** Returns the check, if there is one. */
   async show_one(name: string, zone: Zone, signal: AbortSignal): Promise<CheckDetail> {
     const detail = await agent.check(name, signal);
-    // Nothing is taken away from somebody who writes.
-    if (element("checks").querySelector("form")?.contains(document.activeElement)) return detail;
     const all = button("all checks", () => this.events.asked({ check: "" }));
     unpressed(STATES, () => element("check-states").replaceChildren(all));
-    unpressed(this, () => element("checks").replaceChildren(...this.about(detail, zone)));
+    unpressed(this, () => {
+      // A form with the focus is being filled in.
+      const is_written = element("checks").querySelector("form")?.contains(document.activeElement);
+      if (!is_written) element("checks").replaceChildren(...this.about(detail, zone));
+    });
     return detail;
   }
 

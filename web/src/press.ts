@@ -1,17 +1,32 @@
 // Presses of a pointer: a link or button that is replaced between press and release gets no click.
 
+/** A release that is never reported, as of a click that opens a menu, is taken for one after this time. */
+const LONGEST_MS = 5000;
+
 let is_pressed = false;
+let limit = 0;
 /** The last change of each part of the page that waits for the release. */
 const waiting = new Map<object, () => void>();
 
-addEventListener("pointerdown", ({ target }) => (is_pressed = target instanceof Element && target.closest("a, button") !== null), true);
-for (const end of ["pointerup", "pointercancel", "dragend", "blur"]) {
+addEventListener("pointerdown", pressed, true);
+for (const end of ["pointerup", "pointercancel", "dragend", "contextmenu"]) {
   // The click follows the release.
   addEventListener(end, () => setTimeout(released), true);
+}
+// Of the window alone: elements lose the focus by the press itself, which is seen in the capturing phase.
+addEventListener("blur", released);
+
+function pressed(event: PointerEvent): void {
+  const is_click = event.isPrimary && event.button === 0 && !event.ctrlKey;
+  if (!is_click || !(event.target instanceof Element) || event.target.closest("a, button") === null) return;
+  is_pressed = true;
+  clearTimeout(limit);
+  limit = setTimeout(released, LONGEST_MS);
 }
 
 function released(): void {
   is_pressed = false;
+  clearTimeout(limit);
   const changes = [...waiting.values()];
   waiting.clear();
   for (const change of changes) change();

@@ -110,7 +110,7 @@ export class TaskTable {
       for (const rate of RATES) if (row[rate] !== null) row[rate] = 0;
     }
     for (const row of rows) this.put(row);
-    if (this.settled === 0) unpressed(this, () => this.arrange());
+    if (this.settled === 0) this.arrange();
   }
 
   arranged(by: Grouping, sort: string): void {
@@ -139,6 +139,10 @@ export class TaskTable {
   }
 
   private arrange(): void {
+    unpressed(this, () => this.arrange_now());
+  }
+
+  private arrange_now(): void {
     const wanted = this.filter.value.toLowerCase();
     const matches = (row: TaskEntry) =>
       wanted === "" || `${row.name}\n${row.user}\n${row.pid ?? ""}\n${row.cgroup}`.toLowerCase().includes(wanted);

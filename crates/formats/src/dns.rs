@@ -21,7 +21,8 @@ pub enum Reply {
     /// It could or would not answer: its code.
     Refused(u8),
     /// The answer is longer than a datagram: ask over TCP (RFC 7766, 5).
-    Truncated,
+    /// The addresses are those that it has.
+    Truncated(Vec<IpAddr>),
 }
 
 /// The longest message over UDP without extensions.
@@ -71,23 +72,29 @@ pub fn reply(question: &[u8], message: &[u8]) -> Option<Reply> {
         3 => return Some(Reply::NoName),
         code => return Some(Reply::Refused(code)),
     }
-    if told[2] & 0x2 != 0 {
-        return Some(Reply::Truncated);
-    }
+    let is_truncated = told[2] & 0x2 != 0;
     let wanted = question.get(question.len() - 4..question.len() - 2)?;
     let answers = u16::from_be_bytes([told[6], told[7]]);
     let (mut at, mut addresses) = (question.len(), Vec::new());
     for _ in 0..answers {
-        at = end_of_name(message, at)?;
-        let head = message.get(at..at + 10)?;
-        let length = usize::from(u16::from_be_bytes([head[8], head[9]]));
-        let data = message.get(at + 10..at + 10 + length)?;
-        if head[..2] == *wanted && head[2..4] == CLASS_INTERNET.to_be_bytes() {
-            addresses.extend(address(data));
-        }
-        at += 10 + length;
+        let Some((found, end)) = record(message, at, wanted) else {
+            // A record may be cut off with the message.
+            return is_truncated.then_some(Reply::Truncated(addresses));
+        };
+        addresses.extend(found);
+        at = end;
     }
-    Some(Reply::Addresses(addresses))
+    Some(if is_truncated { Reply::Truncated(addresses) } else { Reply::Addresses(addresses) })
+}
+
+/// Reads a record: its address, if it is of the wanted type, and where it ends. `None` if it is not whole.
+fn record(message: &[u8], at: usize, wanted: &[u8]) -> Option<(Option<IpAddr>, usize)> {
+    let at = end_of_name(message, at)?;
+    let head = message.get(at..at + 10)?;
+    let length = usize::from(u16::from_be_bytes([head[8], head[9]]));
+    let data = message.get(at + 10..at + 10 + length)?;
+    let is_wanted = head[..2] == *wanted && head[2..4] == CLASS_INTERNET.to_be_bytes();
+    Some((is_wanted.then(|| address(data)).flatten(), at + 10 + length))
 }
 
 fn address(data: &[u8]) -> Option<IpAddr> {
@@ -133,7 +140,9 @@ mod tests {
         message[3] = 0x85;
         assert_eq!(reply(&question, &message), Some(Reply::Refused(5)));
         message[2..4].copy_from_slice(&[0x83, 0x80]);
-        assert_eq!(reply(&question, &message), Some(Reply::Truncated));
+        let one = vec![[192, 0, 2, 7].into()];
+        assert_eq!(reply(&question, &message), Some(Reply::Truncated(one)));
+        assert_eq!(reply(&question, &message[..message.len() - 1]), Some(Reply::Truncated(vec![])));
     }
 
     #[test]

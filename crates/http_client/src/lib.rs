@@ -25,6 +25,9 @@ pub const MOST_REDIRECTS: u32 = 10;
 pub fn client(timeout: Duration, redirects: u32) -> Client {
     let config = Agent::config_builder()
         .timeout_global(Some(timeout))
+        // So that a server that does not answer is known from one that was not reached.
+        .timeout_resolve(Some(timeout / 3))
+        .timeout_connect(Some(timeout / 2))
         .http_status_as_error(false)
         .max_redirects(redirects);
     with_resolver(config.build(), None)

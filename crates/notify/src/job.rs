@@ -122,6 +122,9 @@ fn run_command(
     }
 }
 
+/// The words of rustls for a certificate that it does not accept: nothing was sent.
+const UNTRUSTED: &str = "invalid peer certificate";
+
 fn post(url: &str, body: &str, job: &Job) -> Progress {
     let request = client(Duration::from_millis(job.timeout_ms), 0).post(url);
     let request = request.header("content-type", "application/json").header("idempotency-key", &job.id);
@@ -137,7 +140,7 @@ fn post(url: &str, body: &str, job: &Job) -> Progress {
 fn was_not_sent(error: &Error) -> bool {
     match error {
         Error::Timeout(timeout) => matches!(timeout, Timeout::Resolve | Timeout::Connect),
-        Error::Io(error) => was_not_reached(error),
+        Error::Io(error) => was_not_reached(error) || error.to_string().contains(UNTRUSTED),
         // Others are those of the resolver.
         Error::Other(_)
         | Error::HostNotFound

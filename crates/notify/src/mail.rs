@@ -1,15 +1,16 @@
 //! Mail: RFC 5321, by lettre.
 
 use std::io;
-use std::net::IpAddr;
+use std::net::SocketAddr;
 use std::time::Duration;
 
+use lettre::Message;
 use lettre::message::Mailbox;
 use lettre::message::header::ContentType;
-use lettre::transport::smtp::authentication::Credentials;
-use lettre::transport::smtp::client::{Tls, TlsParameters};
+use lettre::transport::smtp::authentication::{Credentials, DEFAULT_MECHANISMS};
+use lettre::transport::smtp::client::{SmtpConnection, TlsParameters};
+use lettre::transport::smtp::extension::ClientId;
 use lettre::transport::smtp::{Error, SMTP_PORT, SUBMISSION_PORT, SUBMISSIONS_PORT};
-use lettre::{Message, SmtpTransport, Transport as _};
 
 use super::progress::{Progress, was_not_reached};
 use super::receiver::{MailEncryption, MailOptions};
@@ -26,40 +27,52 @@ pub(super) fn send(
         Err(reason) => return Progress::Failed(reason),
     };
     let failed = |error: &dyn std::fmt::Display| Progress::Failed(format!("{}: {error}", options.server));
-    let addresses = match resolver::addresses_of(&options.server, timeout) {
-        Ok(addresses) => addresses,
-        Err(reason) => return Progress::Failed(reason),
+    let mut connection = match connect(options, timeout) {
+        Ok(connection) => connection,
+        Err(reason) => return Progress::Failed(format!("{}: {reason}", options.server)),
     };
-    let mut progress = Progress::Waiting;
-    for address in addresses {
-        let transport = match transport(options, address, timeout) {
-            Ok(transport) => transport,
-            Err(error) => return failed(&error),
-        };
-        progress = match transport.send(&message) {
-            Ok(_) => return Progress::Delivered,
-            Err(error) if source(&error).is_some_and(was_not_reached) => failed(&error),
-            Err(error) if was_not_sent(&error) => return failed(&error),
-            Err(error) => return Progress::Unknown(format!("{}: {error}", options.server)),
-        };
+    let sent = connection.send(message.envelope(), &message.formatted());
+    // What the server says to that changes nothing.
+    let _ = connection.quit();
+    match sent {
+        Ok(_) => Progress::Delivered,
+        Err(error) if was_not_sent(&error) => failed(&error),
+        Err(error) => Progress::Unknown(format!("{}: {error}", options.server)),
     }
-    progress
 }
 
-/// Connects to an address of the server, and checks the certificate of its name.
-fn transport(options: &MailOptions, address: IpAddr, timeout: Duration) -> Result<SmtpTransport, Error> {
-    let parameters = || TlsParameters::new(options.server.clone());
-    let (tls, usual_port) = match options.encryption {
-        MailEncryption::None => (Tls::None, SMTP_PORT),
-        MailEncryption::StartTls => (Tls::Required(parameters()?), SUBMISSION_PORT),
-        MailEncryption::Tls => (Tls::Wrapper(parameters()?), SUBMISSIONS_PORT),
+/// Connects to the first address of the server that answers, and signs in. Encrypted connections need a certificate of its name.
+fn connect(options: &MailOptions, timeout: Duration) -> Result<SmtpConnection, String> {
+    let text = |error: Error| error.to_string();
+    let (usual_port, is_wrapped) = match options.encryption {
+        MailEncryption::None => (SMTP_PORT, false),
+        MailEncryption::StartTls => (SUBMISSION_PORT, false),
+        MailEncryption::Tls => (SUBMISSIONS_PORT, true),
     };
-    let builder = SmtpTransport::builder_dangerous(address.to_string())
-        .tls(tls)
-        .port(options.port.unwrap_or(usual_port))
-        .timeout(Some(timeout));
-    let login = options.login.clone().map(|(user, password)| Credentials::new(user, password));
-    Ok(login.into_iter().fold(builder, |builder, login| builder.credentials(login)).build())
+    let port = options.port.unwrap_or(usual_port);
+    let addresses: Vec<SocketAddr> = resolver::addresses_of(&options.server, timeout / 3)?
+        .into_iter()
+        .map(|address| SocketAddr::new(address, port))
+        .collect();
+    let parameters = match options.encryption {
+        MailEncryption::None => None,
+        _ => Some(TlsParameters::new(options.server.clone()).map_err(text)?),
+    };
+    let hello = ClientId::default();
+    let wrapped = parameters.as_ref().filter(|_| is_wrapped);
+    // It tries one address after the other, each for as long.
+    let patience = (timeout / 2) / u32::try_from(addresses.len()).unwrap_or(u32::MAX).max(1);
+    let mut connection =
+        SmtpConnection::connect(&addresses[..], Some(patience), &hello, wrapped, None).map_err(text)?;
+    connection.set_timeout(Some(timeout)).map_err(|error| error.to_string())?;
+    if let Some(parameters) = parameters.as_ref().filter(|_| !is_wrapped) {
+        connection.starttls(parameters, &hello).map_err(text)?;
+    }
+    if let Some((user, password)) = &options.login {
+        let login = Credentials::new(user.clone(), password.clone());
+        connection.auth(DEFAULT_MECHANISMS, &login).map_err(text)?;
+    }
+    Ok(connection)
 }
 
 /// Returns whether the server cannot have taken it: it said no, or was not reached.

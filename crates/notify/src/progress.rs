@@ -56,6 +56,7 @@ pub(super) fn was_not_reached(error: &io::Error) -> bool {
         io::ErrorKind::ConnectionRefused
             | io::ErrorKind::HostUnreachable
             | io::ErrorKind::NetworkUnreachable
+            | io::ErrorKind::NetworkDown
             | io::ErrorKind::AddrNotAvailable
     )
 }

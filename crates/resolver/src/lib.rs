@@ -6,6 +6,7 @@
 
 mod name_server;
 
+use std::cell::Cell;
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::time::{Duration, Instant};
@@ -19,6 +20,10 @@ use self::name_server::ask;
 /// The deadline of callers that have none of their own.
 pub const USUAL_TIMEOUT: Duration = Duration::from_secs(10);
 const PORT: u16 = 53;
+/// What a server has for one question at least, if there is so much time.
+const SHORTEST_PATIENCE: Duration = Duration::from_millis(300);
+/// The addresses of one family wait so long for those of the other.
+const LATE_FAMILY: Duration = Duration::from_secs(1);
 
 /// The addresses of a host, IPv4 first; never none. An address stands for itself.
 ///
@@ -62,7 +67,17 @@ fn is_this_host(host: &str) -> bool {
 #[derive(Debug)]
 struct Resolver {
     servers: Vec<SocketAddr>,
+    /// The server that answered last: it is asked first.
+    first: Cell<usize>,
     conf: ResolvConf,
+}
+
+/// Why a name has no addresses.
+enum Failure {
+    /// There is no such name, or none with an address, or a server could not say: the next domain may have it.
+    None(String),
+    /// No server answered. Another domain could have another host of this name.
+    Silent(String),
 }
 
 impl Resolver {
@@ -77,7 +92,11 @@ impl Resolver {
             conf.set_options(options.split_whitespace());
         }
         let servers = conf.servers.iter().filter_map(socket_address).collect();
-        Self { servers, conf }
+        Self::new(servers, conf)
+    }
+
+    fn new(servers: Vec<SocketAddr>, conf: ResolvConf) -> Self {
+        Self { servers, first: Cell::new(0), conf }
     }
 
     /// Asks for each name that a host name may stand for, until one has addresses.
@@ -85,40 +104,59 @@ impl Resolver {
         let mut why = "no name server knows it".to_owned();
         for name in self.conf.names(host) {
             let mut found = Vec::new();
+            let mut is_silent = false;
             for family in [Family::V4, Family::V6] {
+                // Some servers drop questions for the other family: what is known does not wait for them.
+                let until = if found.is_empty() { until } else { until.min(Instant::now() + LATE_FAMILY) };
                 match self.ask_all(&name, family, until) {
                     Ok(addresses) => found.extend(addresses),
-                    Err(error) => why = error,
+                    Err(Failure::None(error)) => why = error,
+                    Err(Failure::Silent(error)) => (why, is_silent) = (error, true),
                 }
             }
             if !found.is_empty() {
                 return Ok(found);
+            }
+            if is_silent {
+                break;
             }
         }
         Err(why)
     }
 
     /// Asks one server after the other. None if the name has no address of this family.
-    fn ask_all(&self, name: &str, family: Family, until: Instant) -> Result<Vec<IpAddr>, String> {
-        let mut why = "no name server can be asked: /etc/resolv.conf".to_owned();
+    fn ask_all(&self, name: &str, family: Family, until: Instant) -> Result<Vec<IpAddr>, Failure> {
+        let mut failure = Failure::Silent("no name server can be asked: /etc/resolv.conf".to_owned());
+        let count = self.servers.len();
         for _ in 0..self.conf.attempts {
-            for server in &self.servers {
-                let until = until.min(Instant::now() + self.conf.timeout);
+            for number in 0..count {
+                let place = (self.first.get() + number) % count;
+                // One that is dead leaves time for the others.
+                let left = until.saturating_duration_since(Instant::now());
+                let others = u32::try_from(count - number).unwrap_or(u32::MAX);
+                let patience = self.conf.timeout.min(left / (others + 1)).max(SHORTEST_PATIENCE.min(left));
+                let server = self.servers[place];
                 let shown = server.ip();
-                match ask(*server, self.conf.uses_tcp, name, family, until) {
-                    Ok(Reply::Addresses(addresses)) => return Ok(addresses),
-                    Ok(Reply::NoName) => return Ok(Vec::new()),
+                failure = match ask(server, self.conf.uses_tcp, name, family, Instant::now() + patience) {
+                    Ok(Reply::Addresses(addresses) | Reply::Truncated(addresses)) => {
+                        self.first.set(place);
+                        return Ok(addresses);
+                    }
+                    Ok(Reply::NoName) => {
+                        self.first.set(place);
+                        return Ok(Vec::new());
+                    }
                     Ok(Reply::Refused(code)) => {
-                        why = format!("the name server {shown} refused (code {code})");
+                        Failure::None(format!("the name server {shown} refused (code {code})"))
                     }
-                    Ok(Reply::Truncated) => {
-                        why = format!("the name server {shown}: its answer is cut off over TCP, too")
-                    }
-                    Err(error) => why = format!("the name server {shown}: {error}"),
+                    Err(error) => Failure::Silent(format!("the name server {shown}: {error}")),
+                };
+                if Instant::now() >= until {
+                    return Err(failure);
                 }
             }
         }
-        Err(why)
+        Err(failure)
     }
 }
 

@@ -20,13 +20,18 @@ pub(super) fn ask(
 ) -> Result<Reply, String> {
     let id = u16::try_from(random::number() & 0xffff).unwrap_or_default();
     let question = dns::question(id, name, family).ok_or_else(|| "it is no name".to_owned())?;
+    let mut known = Vec::new();
     if !uses_tcp {
         match over_udp(server, &question, until).map_err(|error| reason(&error))? {
-            Reply::Truncated => {}
+            Reply::Truncated(addresses) => known = addresses,
             reply => return Ok(reply),
         }
     }
-    over_tcp(server, &question, until).map_err(|error| reason(&error))
+    match over_tcp(server, &question, until) {
+        // Some firewalls let no TCP through: some of the addresses are better than none.
+        Err(_) if !known.is_empty() => Ok(Reply::Truncated(known)),
+        asked => asked.map_err(|error| reason(&error)),
+    }
 }
 
 fn reason(error: &io::Error) -> String {

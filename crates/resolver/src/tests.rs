@@ -56,7 +56,7 @@ fn answer(question: &[u8], known: &[(&str, [u8; 4])]) -> Vec<u8> {
 }
 
 fn resolver(servers: Vec<SocketAddr>, text: &str) -> Resolver {
-    Resolver { servers, conf: ResolvConf::parse(text, "") }
+    Resolver::new(servers, ResolvConf::parse(text, ""))
 }
 
 fn soon() -> Instant {
@@ -85,9 +85,26 @@ fn a_server_that_is_gone_is_followed_by_the_next() {
     let error = resolver(vec![gone], "").addresses_of("www.example", soon()).unwrap_err();
     assert!(error.starts_with("the name server 127.0.0.1: "), "{error}");
     let silent = UdpSocket::bind("127.0.0.1:0").unwrap();
-    let silent = resolver(vec![silent.local_addr().unwrap()], "");
-    let error = silent.addresses_of("www.example", Instant::now()).unwrap_err();
+    let silent_address = silent.local_addr().unwrap();
+    let error = resolver(vec![silent_address], "").addresses_of("www.example", Instant::now()).unwrap_err();
     assert_eq!(error, "the name server 127.0.0.1: no answer");
+    // Others have time left, whatever there is in all.
+    let server = serve(&[("www.b.example", [192, 0, 2, 8])]);
+    let both = resolver(vec![silent_address, server], "search a.example b.example");
+    let found = both.addresses_of("www", Instant::now() + Duration::from_secs(4)).unwrap();
+    assert_eq!(found, [IpAddr::from([192, 0, 2, 8])]);
+    // What no server has denied may be there: the next domain is not asked.
+    let asked = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let silent = resolver(vec![asked.local_addr().unwrap()], "search a.example b.example");
+    silent.addresses_of("www", Instant::now() + Duration::from_millis(50)).unwrap_err();
+    let mut memory = [0; 512];
+    asked.set_nonblocking(true).unwrap();
+    let mut names = 0;
+    while let Ok(length) = asked.recv(&mut memory) {
+        assert!(memory[..length].windows(3).any(|part| part == b"\x01a\x07"), "only a.example");
+        names += 1;
+    }
+    assert!(names > 0);
 }
 
 #[test]

@@ -43,6 +43,11 @@ impl Log {
         let _ = std::io::stderr().write_all(line.as_bytes());
     }
 
+    /// Forgets a fault without a message: what it concerned is not there any more.
+    pub fn forget(&mut self, what: &'static str) {
+        self.faults.remove(what);
+    }
+
     /// Writes a fault when it begins, and that it is over when it ends: `message` is that of now, if there is one.
     pub fn fault(&mut self, what: &'static str, message: Option<String>) {
         match message {

@@ -1,5 +1,6 @@
 //! A part of the server, and how it is kept running.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use facts::unit::Nanos;
@@ -32,8 +33,8 @@ pub(super) struct Context {
     pub(super) states: SharedStates,
     /// Notified when a client needs data of the recorder.
     pub(super) requests: Notifier,
-    /// The address of HTTP, which was bound while the process had the privilege for it.
-    pub(super) bound_http: Option<BoundHttp>,
+    /// The address of HTTP, which was bound, or could not be, while the process had the privilege for it.
+    pub(super) bound_http: Option<io::Result<BoundHttp>>,
 }
 
 impl Context {
@@ -83,8 +84,13 @@ pub(super) trait AnySlot {
 impl<P: Part> Slot<P> {
     fn start(&mut self, context: &mut Context, log: &mut Log) {
         let fault = match P::start(context) {
-            Ok(part) => {
-                *self = Self { part, ..Self::default() };
+            Ok(Some(part)) => {
+                *self = Self { part: Some(part), ..Self::default() };
+                None
+            }
+            Ok(None) => {
+                *self = Self::default();
+                log.forget(P::NAME);
                 None
             }
             Err(fault) => {
@@ -107,8 +113,9 @@ impl<P: Part> AnySlot for Slot<P> {
     fn reconfigure(&mut self, old: &Settings, context: &mut Context, log: &mut Log) {
         let is_kept = self.part.as_mut().is_some_and(|part| part.reconfigure(old, &context.settings));
         if !is_kept {
-            // Its path or address may stay the same.
-            self.part = None;
+            // Its path or address may stay the same. An error of the new settings is another one.
+            *self = Self::default();
+            log.forget(P::NAME);
             self.start(context, log);
         }
     }

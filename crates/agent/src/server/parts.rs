@@ -29,8 +29,9 @@ impl Part for HttpServer {
         let failed = |error| format!("{}: {error}; the agent serves no HTTP", http.listen);
         let bound = match context.bound_http.take() {
             Some(bound) => bound,
-            None => BoundHttp::new(http).map_err(failed)?,
+            None => BoundHttp::new(http),
         };
+        let bound = bound.map_err(failed)?;
         Self::start(
             bound,
             context.history.clone(),

@@ -51,8 +51,7 @@ pub fn serve(
         Waiter::open(&[Signal::Interrupt, Signal::Terminate, Signal::Hangup]).map_err(system("signals"))?;
     confinement::set_limits();
     // Capabilities are per thread: they are dropped before another thread is started, and after a port below 1024 is bound.
-    // Without it the part that serves HTTP tries again, and reports the error.
-    let bound = options.http.as_ref().and_then(|http| BoundHttp::new(http).ok());
+    let bound = options.http.as_ref().map(BoundHttp::new);
     confinement::drop_privileges(&options).map_err(system("capabilities"))?;
     let link = Link::new(UnixStream::from(recorder), MOST_BODY_BYTES).map_err(system("the recorder"))?;
     let requests = Notifier::new().map_err(system("a pipe"))?;
@@ -136,7 +135,7 @@ impl Server {
 struct State {
     options: AgentOptions,
     /// Taken when the services are opened.
-    bound: Option<BoundHttp>,
+    bound: Option<io::Result<BoundHttp>>,
     setup: Option<Setup>,
     services: Option<Services>,
     replica: Replica,
@@ -196,6 +195,10 @@ impl State {
     fn reconfigure(&mut self, options: AgentOptions) {
         if let Some(services) = &mut self.services {
             services.reconfigure(options.clone());
+        }
+        if options.http != self.options.http {
+            // Of a reload before the first tick.
+            self.bound = None;
         }
         self.options = options;
     }

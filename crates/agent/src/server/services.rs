@@ -73,9 +73,11 @@ impl Services {
         self.apply(Settings { options, ..self.context.settings.clone() });
     }
 
-    /// Applies a change of how tasks are read.
+    /// Applies a change of how tasks are read, which concerns the socket alone.
     pub(super) fn set_task_reading(&mut self, reading: Option<TaskReading>) {
-        self.apply(Settings { reading, ..self.context.settings.clone() });
+        let old = self.context.settings.clone();
+        self.context.settings.reading = reading;
+        self.parts.socket.reconfigure(&old, &mut self.context, &mut self.log);
     }
 
     fn apply(&mut self, settings: Settings) {

@@ -40,7 +40,10 @@ impl Probe for Name {
 
 fn resolve(wanted: &Name, name: &str, timeout: Duration) -> Outcome {
     let begun = Instant::now();
-    let addresses = match resolver::addresses_of(name, timeout) {
+    // A name with a dot is complete: a wildcard of this machine's own domain is not asked for.
+    let complete =
+        if name.contains('.') && !name.ends_with('.') { format!("{name}.") } else { name.to_owned() };
+    let addresses = match resolver::addresses_of(&complete, timeout) {
         Ok(addresses) => addresses,
         Err(error) => return Outcome::new(State::Critical, error),
     };
