@@ -1,4 +1,4 @@
-//! Alerts of which no notifications are sent for a while.
+//! Silences: for a while, no notifications of certain alerts are sent.
 
 use formats::series_name::SeriesName;
 use query::{Matcher, QueryError, parse_selector};

@@ -135,7 +135,7 @@ pub(super) fn due(
     }
     let state = status.hard_state;
     if state == State::Ok {
-        return status.told.map(|_| NoticeKind::Recovery);
+        return status.last_notification.map(|_| NoticeKind::Recovery);
     }
     // The hard state may be older than the last result.
     let is_over = status.state == Some(State::Ok);
@@ -143,24 +143,26 @@ pub(super) fn due(
     if is_over || is_quiet {
         return None;
     }
-    let is_new = status.told.is_none_or(|told| told.state != state);
+    let is_new = status.last_notification.is_none_or(|last| last.state != state);
     let is_repeated = || {
         let repeat_ms = check.notifications.repeat.map(|repeat| repeat.as_millis() as i64);
-        repeat_ms.zip(status.told).is_some_and(|(repeat_ms, told)| now_ms - told.at_ms >= repeat_ms)
+        repeat_ms
+            .zip(status.last_notification)
+            .is_some_and(|(repeat_ms, last)| now_ms - last.at_ms >= repeat_ms)
     };
     (is_new || is_repeated()).then_some(NoticeKind::Problem)
 }
 
 /// Notes that a notification is sent. Returns its number since the check was OK.
 pub(super) fn note(status: &mut CheckStatus, kind: NoticeKind, now_ms: i64) -> u32 {
-    let times = status.told.map_or(0, |told| told.times);
+    let times = status.last_notification.map_or(0, |last| last.times);
     match kind {
         NoticeKind::Problem => {
-            status.told =
+            status.last_notification =
                 Some(LastNotification { state: status.hard_state, times: times + 1, at_ms: now_ms });
             return times + 1;
         }
-        NoticeKind::Recovery => status.told = None,
+        NoticeKind::Recovery => status.last_notification = None,
         NoticeKind::FlappingStart | NoticeKind::FlappingStop => {
             status.is_flapping_told = kind == NoticeKind::FlappingStart;
         }
@@ -249,7 +251,7 @@ mod tests {
         let status = &mut CheckStatus::new(String::new());
         let told = tell(status, &[State::Critical; 65], FREE);
         let at: Vec<usize> = told.iter().enumerate().filter_map(|(at, told)| told.map(|_| at)).collect();
-        assert_eq!((at, status.told.unwrap().times), (vec![1, 61], 2));
+        assert_eq!((at, status.last_notification.unwrap().times), (vec![1, 61], 2));
         let mut check = check();
         let mut notifications = NotificationOptions {
             escalations: vec![(2, vec!["boss".to_owned()])],

@@ -215,7 +215,7 @@ impl CheckStates {
             }
             let status = &registry.statuses[place];
             let may_be_told = status.is_problem()
-                || status.told.is_some()
+                || status.last_notification.is_some()
                 || status.flapping.is_flapping() != status.is_flapping_told;
             if may_be_told {
                 self.tell(place, &mut registry, last_state, &now);

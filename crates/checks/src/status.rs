@@ -87,7 +87,9 @@ pub struct CheckStatus {
     /// The acknowledgement of the problem.
     pub acknowledgement: Option<Box<Acknowledgement>>,
     /// The last notification; `None`: there was none since the check was OK.
-    pub told: Option<LastNotification>,
+    // Ledgers have its old name.
+    #[serde(rename = "told")]
+    pub last_notification: Option<LastNotification>,
     /// There was a notification that it flaps.
     pub is_flapping_told: bool,
     /// When it was removed from the configuration, in milliseconds since 1970.

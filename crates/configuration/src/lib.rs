@@ -59,6 +59,17 @@ impl<'t, 'i> Options<'t, 'i> {
         Fault::new(self.get(key).map_or(self.span.clone(), Spanned::span), message)
     }
 
+    /// Refuses the value of an option that is not an address of HTTP.
+    ///
+    /// # Errors
+    /// If it begins with neither `https://` nor `http://`.
+    pub fn check_http_address(&self, key: &str, text: &str) -> Result<(), Fault> {
+        match ["http://", "https://"].iter().any(|scheme| text.starts_with(scheme)) {
+            true => Ok(()),
+            false => Err(self.fault_of(key, "expected an address that begins with https:// or http://")),
+        }
+    }
+
     /// Rejects keys that are not among `known`; the error names the first in the text.
     pub fn refuse_unknown<'a>(
         &self,

@@ -10,10 +10,10 @@ mod name_resolver;
 use std::time::Duration;
 
 pub use name_resolver::Guard;
-pub use ureq::config::Config;
 pub use ureq::{Agent as Client, Body, Error, Timeout};
 
 use ureq::Agent;
+use ureq::config::Config;
 use ureq::unversioned::transport::DefaultConnector;
 
 use self::name_resolver::NameResolver;

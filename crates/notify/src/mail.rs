@@ -29,7 +29,7 @@ pub(super) fn send(
     let failed = |error: &dyn std::fmt::Display| Progress::Failed(format!("{}: {error}", options.server));
     let mut connection = match connect(options, timeout) {
         Ok(connection) => connection,
-        Err(reason) => return Progress::Failed(format!("{}: {reason}", options.server)),
+        Err(reason) => return failed(&reason),
     };
     let sent = connection.send(message.envelope(), &message.formatted());
     // What the server says to that changes nothing.

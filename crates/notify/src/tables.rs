@@ -96,9 +96,7 @@ fn command(table: &Options<'_, '_>) -> Result<Vec<String>, Fault> {
 
 fn webhook(table: &Options<'_, '_>) -> Result<Way, Fault> {
     let url = table.text("webhook")?.unwrap_or_default();
-    if !["http://", "https://"].iter().any(|scheme| url.starts_with(scheme)) {
-        return Err(table.fault_of("webhook", "expected an address that begins with https:// or http://"));
-    }
+    table.check_http_address("webhook", url)?;
     let form = table.choice("form", &WebhookForm::NAMED)?.unwrap_or_default();
     Ok(Way::Webhook { url: url.to_owned(), form })
 }

@@ -84,13 +84,8 @@ pub(super) trait AnySlot {
 impl<P: Part> Slot<P> {
     fn start(&mut self, context: &mut Context, log: &mut Log) {
         let fault = match P::start(context) {
-            Ok(Some(part)) => {
-                *self = Self { part: Some(part), ..Self::default() };
-                None
-            }
-            Ok(None) => {
-                *self = Self::default();
-                log.forget(P::NAME);
+            Ok(part) => {
+                *self = Self { part, ..Self::default() };
                 None
             }
             Err(fault) => {

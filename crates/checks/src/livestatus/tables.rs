@@ -72,9 +72,9 @@ const OF_CHECKS: &Columns<CheckRow> = &[
     ("flap_detection_enabled", |row| row.check().is_some_and(|check| !check.ignores_flapping).into()),
     ("notifications_enabled", |row| row.check().is_some_and(|check| !check.notifications.is_silent).into()),
     ("current_notification_number", |row| {
-        Value::Integer(row.status().told.map_or(0, |last| last.times.into()))
+        Value::Integer(row.status().last_notification.map_or(0, |last| last.times.into()))
     }),
-    ("last_notification", |row| seconds(row.status().told.map_or(0, |last| last.at_ms))),
+    ("last_notification", |row| seconds(row.status().last_notification.map_or(0, |last| last.at_ms))),
     ("contacts", |row| {
         Value::List(row.check().map(|check| check.notifications.receivers.clone()).unwrap_or_default())
     }),

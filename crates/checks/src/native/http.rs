@@ -25,9 +25,7 @@ struct Http {
 }
 
 pub(super) fn read(table: &Options<'_, '_>, subject: &str) -> Result<Arc<dyn Probe>, Fault> {
-    if !["http://", "https://"].iter().any(|scheme| subject.starts_with(scheme)) {
-        return Err(table.fault_of("http", "expected an address that begins with https:// or http://"));
-    }
+    table.check_http_address("http", subject)?;
     Ok(Arc::new(Http {
         status: table.whole_number("status")?.map(|status| status as u16),
         contains: table.text("contains")?.filter(|text| !text.is_empty()).map(str::to_owned),

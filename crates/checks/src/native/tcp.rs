@@ -25,7 +25,7 @@ impl Probe for Server {
     }
 }
 
-/// Refuses the value of an option that is no address with a port.
+/// Refuses the value of an option that is not an address with a port.
 pub(super) fn check_address(table: &Options<'_, '_>, key: &str, text: &str) -> Result<(), Fault> {
     let is_port = |port: &str| port.contains('{') || port.parse::<u16>().is_ok();
     match text.rsplit_once(':') {

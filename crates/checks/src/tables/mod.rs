@@ -42,9 +42,7 @@ fn push(table: &Options<'_, '_>) -> Result<Option<PushOptions>, Fault> {
     let push = Options::of(value)?;
     push.refuse_unknown(["url", "token", "token_file", "host"].into_iter(), "push")?;
     let url = push.required_text("url", "\"http://192.0.2.1:9140\"")?;
-    if !["http://", "https://"].iter().any(|scheme| url.starts_with(scheme)) {
-        return Err(push.fault_of("url", "expected an address that begins with https:// or http://"));
-    }
+    push.check_http_address("url", url)?;
     let machine = || probe::host_name();
     let host = push.text("host")?.map_or_else(machine, str::to_owned);
     check_name(&host).map_err(|message| push.fault_of("host", message))?;

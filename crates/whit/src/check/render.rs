@@ -163,13 +163,13 @@ pub(super) fn show(status: &CheckStatus) -> String {
             known.comment.shown()
         );
     }
-    if let Some(told) = status.told {
+    if let Some(last) = status.last_notification {
         let _ = writeln!(
             text,
             "notifications of {}: {}, last at {}",
-            told.state.name(),
-            told.times,
-            time(told.at_ms)
+            last.state.name(),
+            last.times,
+            time(last.at_ms)
         );
     }
     push_figures(&status.figures, &mut text);
