@@ -24,7 +24,7 @@ const ON_THE_SCREEN: [(&str, Attack); 1] = [("keys, sizes and signals", top::key
 const ON_THE_AGENT: [(&str, Attack); 6] = [
     ("expressions that grow", agent::expressions_that_grow),
     ("clients that leave", agent::clients_that_leave),
-    ("sockets in four modes", agent::sockets_in_four_modes),
+    ("sockets in five modes", agent::sockets_in_five_modes),
     ("other origins", agent::other_origins),
     ("kills of the server", agent::kills_of_the_server),
     ("a full disk", agent::a_full_disk),

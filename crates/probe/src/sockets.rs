@@ -103,6 +103,15 @@ pub fn share_port(socket: impl AsFd) -> io::Result<()> {
     set_socket_option(socket.as_fd(), libc::SOL_SOCKET, name, 1)
 }
 
+/// Sets how many connections may wait to be accepted, by listen(2) of a socket that listens: the standard library lets 128 wait. Linux
+/// forgets the request of one more, and its client asks again after a second. The kernel's limit is net.core.somaxconn.
+///
+/// # Errors
+/// The errors of listen(2).
+pub fn set_backlog(listener: impl AsFd, connections: i32) -> io::Result<()> {
+    Ok(rustix::net::listen(listener, connections)?)
+}
+
 /// How many messages the kernel had no room for in this socket's queue.
 ///
 /// # Errors

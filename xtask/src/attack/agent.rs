@@ -227,6 +227,7 @@ pub(super) fn attack(port: &str, mode: &str) -> Result<(), String> {
                 let path = format!("/api/v1/query?query={}", encoded(&bombs[3 + round % 5]));
                 let _ = get(address, &path, "", Duration::from_millis(300));
             }
+            "connecting" => drop(TcpStream::connect(address)),
             // Sockets that send nothing, half a head or half a body, or do not read.
             _ => {
                 let request = match mode {
@@ -278,8 +279,8 @@ pub(super) fn clients_that_leave(arena: &Arena, _random: &mut Random) -> Result<
     run_beside(arena, &["leaving"; 4])
 }
 
-pub(super) fn sockets_in_four_modes(arena: &Arena, _random: &mut Random) -> Result<(), String> {
-    ["idle", "slow", "bodiless", "unread"].iter().try_for_each(|mode| run_beside(arena, &[mode]))
+pub(super) fn sockets_in_five_modes(arena: &Arena, _random: &mut Random) -> Result<(), String> {
+    ["idle", "slow", "bodiless", "unread", "connecting"].iter().try_for_each(|mode| run_beside(arena, &[mode]))
 }
 
 /// Requests of pages of other origins are refused; a link to the page is answered.

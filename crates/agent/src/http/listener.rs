@@ -14,6 +14,10 @@ use super::clients::ClientKey;
 use crate::options::Listen;
 use service::unix_socket;
 
+/// How many connections may wait to be accepted: several times what a client opens at once, so that others are accepted after them and
+/// need not ask again.
+const BACKLOG: i32 = 4096;
+
 /// A socket that is bound, before there is a runtime.
 #[derive(Debug)]
 pub(super) enum Bound {
@@ -70,6 +74,7 @@ impl Bound {
         match listen {
             Listen::Tcp(address) => {
                 let listener = std::net::TcpListener::bind(address)?;
+                sockets::set_backlog(&listener, BACKLOG)?;
                 listener.set_nonblocking(true)?;
                 Ok(Self::Tcp(listener))
             }
