@@ -258,18 +258,22 @@ help: string,
 labels: Array<string>, };
 
 /**
- * What was wrong.
+ * What was wrong, with the fields of `whit why --json`.
  */
 export type Why = { sentences: Array<Sentence>, missing: Array<string>, };
 
 /**
  * One of them, and the expressions of its figures.
  */
-export type Sentence = { text: string, 
+export type Sentence = { trouble: string, weight_ratio: number, lost_ratio: number | null, text: string, 
 /**
  * Who caused it.
  */
 culprit: string | null, 
+/**
+ * What that is: a program, a cgroup or a filesystem.
+ */
+culprit_kind: string | null, 
 /**
  * Their tasks, as a selector; `null` if it is no task.
  */

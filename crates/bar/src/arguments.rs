@@ -10,7 +10,7 @@ use crate::Defaults;
 use command::failure::Failure;
 use command::kind::Kind;
 use command::options::{count, interval, option, paragraphs, past, past_of, root, roots, several, switch};
-use command::paths::data_directory;
+use command::past;
 
 /// `whit bar`, validated.
 #[derive(Debug)]
@@ -157,7 +157,7 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<BarCommand, Failure> 
         (Some(_), _) if !matches.get_flag("once") || roots.is_captured() => {
             return Err(Failure::usage("--at is for one line: it goes with --once, and without --root"));
         }
-        (Some(at_ns), data) => Some((at_ns, data_directory(data.as_deref())?)),
+        (Some(at_ns), data) => Some((at_ns, past::directory(data.as_deref())?)),
     };
     // A captured machine stands still, and so does its line.
     let is_one = matches.get_flag("once") || (roots.is_captured() && !matches.contains_id("count"));

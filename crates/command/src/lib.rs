@@ -19,9 +19,13 @@ pub mod past;
 #[cfg(not(feature = "agent"))]
 #[path = "no_past.rs"]
 pub mod past;
+#[cfg(feature = "agent")]
+pub mod past_origin;
 pub mod paths;
 pub mod pressure_fields;
 pub mod progress;
 pub mod quantity;
+#[cfg(feature = "agent")]
+pub mod running_agent;
 pub mod task_fields;
 pub mod time_zone;

@@ -3,6 +3,8 @@
 // Documented there.
 #![allow(missing_docs)]
 
+use std::path::{Path, PathBuf};
+
 use facts::linux::taskstats::ExitInfo;
 use facts::sample::Clock;
 use facts::task::TaskRow;
@@ -30,9 +32,18 @@ pub struct Part {
     pub has_alert: bool,
 }
 
+/// There is none.
+pub fn directory(_named: Option<&Path>) -> Result<PathBuf, Failure> {
+    Err(none())
+}
+
+fn none() -> Failure {
+    Failure::new("this whit was built without the agent, which records")
+}
+
 impl PastView {
-    pub fn open(_directory: &std::path::Path) -> Result<Self, Failure> {
-        Err(Failure::new("this whit was built without the agent, which records"))
+    pub fn open(_directory: &Path) -> Result<Self, Failure> {
+        Err(none())
     }
 
     pub fn reopen(&mut self) -> Result<(), Failure> {

@@ -1,6 +1,6 @@
 //! Options as all commands have them: a name means the same thing, with the same letter and kind of value, wherever it stands.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
@@ -8,6 +8,7 @@ use probe::Roots;
 
 use crate::failure::Failure;
 use crate::kind::Kind;
+use crate::past;
 
 /// How often to repeat.
 #[derive(Clone, Copy, Debug, Default)]
@@ -55,13 +56,26 @@ pub fn data() -> Arg {
     option(
         "data",
         Kind::Directory,
-        "Where the history is [default: whit in $XDG_STATE_HOME, for root /var/lib/whit]",
+        "Where the history is [default: whit in $XDG_STATE_HOME, for root /var/lib/whit, or that of the running agent]",
     )
 }
 
 /// Returns the data directory as it is named, or this user's place for it.
 pub fn data_directory(matches: &ArgMatches) -> Result<PathBuf, Failure> {
-    crate::paths::data_directory(matches.get_one::<PathBuf>("data").map(PathBuf::as_path))
+    crate::paths::data_directory(named_data(matches))
+}
+
+/// Returns the directory of the history that is read, as it is named, or as [`past::directory`] finds it.
+///
+/// # Errors
+/// If there is none that this user may read.
+pub fn past_directory(matches: &ArgMatches) -> Result<PathBuf, Failure> {
+    past::directory(named_data(matches))
+}
+
+/// Returns the data directory that is named.
+pub fn named_data(matches: &ArgMatches) -> Option<&Path> {
+    matches.get_one::<PathBuf>("data").map(PathBuf::as_path)
 }
 
 /// At which instant of the past, and where that was recorded.

@@ -14,6 +14,7 @@ use store::StoreError;
 use text::printable::Shown as _;
 
 use crate::failure::Failure;
+use crate::past_origin::{self, PastOrigin};
 use crate::time_zone::written;
 
 pub use ::history::past::EndedProcess;
@@ -223,6 +224,19 @@ fn first_spike(values: &[(i64, f64)]) -> Option<i64> {
         }
     }
     Some(highest.0)
+}
+
+/// Finds the directory of the past that is read, as [`past_origin::find`] does.
+///
+/// # Errors
+/// As that, and if the history is that of an agent which would have to be asked.
+pub fn directory(named: Option<&Path>) -> Result<PathBuf, Failure> {
+    match past_origin::find(named)? {
+        PastOrigin::Directory(directory) => Ok(directory),
+        PastOrigin::Server(url) => Err(Failure::new(format!(
+            "the agent's history may be read by its own user and by root; {url} answers whit query, plot and why"
+        ))),
+    }
 }
 
 /// Opens the history of a data directory.

@@ -50,13 +50,19 @@ pub fn state_directory() -> Option<PathBuf> {
     })
 }
 
-/// Where the history is: as it was named, or this user's place for it.
+/// Returns the data directory that the environment names for all commands: WHIT_DATA.
+pub fn data_of_environment() -> Option<PathBuf> {
+    variable("WHIT_DATA").map(PathBuf::from)
+}
+
+/// Where the history is: as it was named, here or in the environment, or this user's place for it.
 ///
 /// # Errors
 /// If there is no home.
 pub fn data_directory(named: Option<&Path>) -> Result<PathBuf, Failure> {
     named
         .map(Path::to_owned)
+        .or_else(data_of_environment)
         .or_else(|| state_directory().map(|state| state.join("whit")))
         .ok_or_else(|| Failure::new("no HOME, so no place for a history: --data DIR names one"))
 }

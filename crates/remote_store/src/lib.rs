@@ -2,11 +2,13 @@
 
 #![forbid(unsafe_code)]
 
+mod agent;
+
 use std::time::Duration;
 
 use formats::remote_write;
 use formats::series_name::SeriesName;
-use http_client::{Client, MOST_REDIRECTS, client};
+use http_client::{Body, Client, MOST_REDIRECTS, Response, client};
 use query::{Answer, Point};
 use serde_json::Value;
 
@@ -14,6 +16,8 @@ use history::answer;
 
 /// The longest that an answer may take.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
+/// Whose answers are read.
+const PROMETHEUS: &str = "Prometheus'";
 /// The most of an answer that is read.
 const MOST_BYTES: u64 = 1 << 30;
 
@@ -99,14 +103,24 @@ impl RemoteStore {
         };
         let url = format!("{}/api/v1/{path}", self.url);
         let form = times.into_iter().chain([("query", expression.to_owned())]);
+        let data = Self::data_of(&url, self.client.post(&url).send_form(form), PROMETHEUS)?;
+        answer::from_json(&data).ok_or_else(|| format!("{url}: an answer that is not {PROMETHEUS}"))
+    }
+
+    /// Returns what an answer in Prometheus' envelope has as its data.
+    fn data_of(
+        url: &str,
+        response: Result<Response<Body>, http_client::Error>,
+        kind: &str,
+    ) -> Result<Value, String> {
         let failed = |error: http_client::Error| format!("{url}: {error}");
-        let mut response = self.client.post(&url).send_form(form).map_err(failed)?;
+        let mut response = response.map_err(failed)?;
         let text = response.body_mut().with_config().limit(MOST_BYTES).read_to_string().map_err(failed)?;
-        let reply: Value = serde_json::from_str(&text)
-            .map_err(|_| format!("{url}: {} and an answer that is not Prometheus'", response.status()))?;
-        if let Some(error) = reply["error"].as_str() {
-            return Err(format!("{url}: {error}"));
+        let mut reply: Value = serde_json::from_str(&text)
+            .map_err(|_| format!("{url}: {} and an answer that is not {kind}", response.status()))?;
+        match reply["error"].as_str() {
+            Some(error) => Err(format!("{url}: {error}")),
+            None => Ok(reply["data"].take()),
         }
-        answer::from_json(&reply["data"]).ok_or_else(|| format!("{url}: an answer that is not Prometheus'"))
     }
 }

@@ -9,7 +9,7 @@ use probe::tasks::TaskSource;
 
 use super::columns::Column;
 use command::failure::Failure;
-use command::paths::data_directory;
+use command::past;
 
 /// The options.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ impl TopOptions {
     /// # Errors
     /// If there is no place for one.
     pub(crate) fn data_directory(&self) -> Result<PathBuf, Failure> {
-        data_directory(self.data.as_deref())
+        past::directory(self.data.as_deref())
     }
 }
 

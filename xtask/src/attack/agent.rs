@@ -280,7 +280,9 @@ pub(super) fn clients_that_leave(arena: &Arena, _random: &mut Random) -> Result<
 }
 
 pub(super) fn sockets_in_five_modes(arena: &Arena, _random: &mut Random) -> Result<(), String> {
-    ["idle", "slow", "bodiless", "unread", "connecting"].iter().try_for_each(|mode| run_beside(arena, &[mode]))
+    ["idle", "slow", "bodiless", "unread", "connecting"]
+        .iter()
+        .try_for_each(|mode| run_beside(arena, &[mode]))
 }
 
 /// Requests of pages of other origins are refused; a link to the page is answered.

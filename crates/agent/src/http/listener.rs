@@ -82,6 +82,17 @@ impl Bound {
         }
     }
 
+    /// Returns where it listens, with the port that the kernel chose for port 0.
+    ///
+    /// # Errors
+    /// The errors of getsockname(2).
+    pub(super) fn address(&self, asked: &Listen) -> io::Result<Listen> {
+        match self {
+            Self::Tcp(listener) => listener.local_addr().map(Listen::Tcp),
+            Self::Unix(_) => Ok(asked.clone()),
+        }
+    }
+
     /// Turns it into a listener; must be called within a runtime.
     pub(super) fn listen(self) -> io::Result<Listener> {
         match self {

@@ -91,7 +91,10 @@ impl BoundHttp {
     /// # Errors
     /// If the address is taken, or is none of this machine.
     pub(crate) fn new(options: &HttpOptions) -> io::Result<Self> {
-        Ok(Self { bound: Bound::new(&options.listen)?, options: options.clone() })
+        let bound = Bound::new(&options.listen)?;
+        // Of port 0 it is another one.
+        let listen = bound.address(&options.listen)?;
+        Ok(Self { bound, options: HttpOptions { listen, ..options.clone() } })
     }
 }
 
@@ -151,6 +154,11 @@ impl HttpServer {
             ended
         })?;
         Ok(Self { stop, ticks, live, requests, publisher, listen })
+    }
+
+    /// Returns where it listens.
+    pub(crate) fn listen(&self) -> &Listen {
+        &self.listen
     }
 
     /// Returns whether a page watches the ticks.

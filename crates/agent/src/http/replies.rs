@@ -237,7 +237,7 @@ pub(super) struct MetricEntry {
     pub(super) labels: Vec<String>,
 }
 
-/// What was wrong.
+/// What was wrong, with the fields of `whit why --json`.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub(super) struct Why {
@@ -249,9 +249,14 @@ pub(super) struct Why {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
 pub(super) struct Sentence {
+    pub(super) trouble: &'static str,
+    pub(super) weight_ratio: f64,
+    pub(super) lost_ratio: Option<f64>,
     pub(super) text: String,
     /// Who caused it.
     pub(super) culprit: Option<String>,
+    /// What that is: a program, a cgroup or a filesystem.
+    pub(super) culprit_kind: Option<&'static str>,
     /// Their tasks, as a selector; `null` if it is no task.
     pub(super) of: Option<String>,
     pub(super) evidence: Vec<Evidence>,

@@ -1,7 +1,9 @@
 //! The main loop of the server: messages of the recorder, requests of clients, and signals.
 
+use std::fmt::Write as _;
 use std::io;
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 
 use probe::Roots;
 use probe::background_job::Notifier;
@@ -219,12 +221,15 @@ impl State {
     fn publish_status(&mut self, body: &[u8]) {
         let Some(services) = &mut self.services else { return };
         let states = services.states().clone();
+        let data = services.data().to_owned();
+        let listen = services.http().map(|http| http.listen().clone());
         let Some(socket) = services.socket() else { return };
         for scope in socket.status_wishes() {
             let mut status = String::from_utf8_lossy(body).into_owned();
             write_states(&states.checks.lock(), &mut status);
             #[cfg(feature = "feeds")]
             write_unread(&states.feeds, scope, &mut status);
+            write_addresses(listen.as_ref(), &data, &mut status);
             socket.publish_status(scope, status);
         }
     }
@@ -263,5 +268,16 @@ impl State {
             report.feeds.extend(counted(&services.states().feeds).into_iter().flatten());
         }
         report.validated()
+    }
+}
+
+/// Appends where the history is and where requests over HTTP are answered, for commands that look for an agent.
+fn write_addresses(listen: Option<&Listen>, data: &Path, status: &mut String) {
+    // A line has one value.
+    if let Some(data) = data.to_str().filter(|data| !data.contains('\n')) {
+        let _ = writeln!(status, "data {data}");
+    }
+    if let Some(listen) = listen {
+        let _ = writeln!(status, "http {listen}");
     }
 }

@@ -1,5 +1,6 @@
 //! The services of the server: a list of parts. One that cannot be started is logged and tried again, and the others run without it.
 
+use std::path::Path;
 use std::time::Duration;
 
 #[cfg(feature = "feeds")]
@@ -89,6 +90,11 @@ impl Services {
 
     pub(super) fn states(&self) -> &SharedStates {
         &self.context.states
+    }
+
+    /// Returns the data directory.
+    pub(super) fn data(&self) -> &Path {
+        self.context.data()
     }
 
     pub(super) fn http(&mut self) -> Option<&mut HttpServer> {

@@ -1,6 +1,7 @@
 //! Why a machine or a task was slow, in sentences: what waited for what, and who caused it. Every figure is that of an expression, which
 //! stands beside it.
 
+mod document;
 mod examiner;
 mod machine;
 mod matchers;

@@ -29,6 +29,17 @@ pub enum Culprit {
 }
 
 impl Culprit {
+    /// Returns the culprit with a name of JSON; `None` for another kind.
+    pub(super) fn new(kind: &str, name: &str) -> Option<Self> {
+        let new = match kind {
+            "program" => Self::Program,
+            "cgroup" => Self::Cgroup,
+            "filesystem" => Self::Filesystem,
+            _ => return None,
+        };
+        Some(new(name.to_owned()))
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
         match self {
@@ -82,6 +93,30 @@ pub enum Trouble {
 }
 
 impl Trouble {
+    /// All of them.
+    pub(super) const ALL: [Self; 15] = [
+        Self::OutOfMemory,
+        Self::FullFilesystem,
+        Self::Forks,
+        Self::Swapping,
+        Self::Memory,
+        Self::Network,
+        Self::Locks,
+        Self::Quota,
+        Self::IdleCpus,
+        Self::Stuck,
+        Self::Disk,
+        Self::Cpu,
+        Self::Steal,
+        Self::Computing,
+        Self::OwnTime,
+    ];
+
+    /// Returns the one with a name of JSON.
+    pub(super) fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|trouble| trouble.name() == name)
+    }
+
     /// As it is named in JSON.
     pub fn name(self) -> &'static str {
         match self {

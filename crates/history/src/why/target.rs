@@ -1,5 +1,7 @@
 //! Where the time of some tasks went.
 
+use std::fmt;
+
 use query::QueryError;
 
 use super::examiner::Examiner;
@@ -38,6 +40,18 @@ impl Target {
             Self::Name(name) => format!("comm={}", quoted(name)),
             Self::Cgroup(path) => of_cgroup(path),
             Self::Unit(unit) => of_unit(unit),
+        }
+    }
+}
+
+/// As [`Target::parse`] reads it.
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Process(pid) => pid.fmt(f),
+            // Of the root all cgroups are below it.
+            Self::Cgroup(path) if path.is_empty() => f.write_str("/"),
+            Self::Name(text) | Self::Cgroup(text) | Self::Unit(text) => f.write_str(text),
         }
     }
 }

@@ -24,22 +24,25 @@ use self::configuration::{DEFAULTS, Origin};
 #[cfg(feature = "feeds")]
 pub(crate) use self::feeds::document_parser;
 use command::failure::{Failure, write_stderr};
-use command::options::data_directory;
 use command::output::Output;
 
-/// The data directory of a command with a configuration: as it is named, otherwise that of the configuration if one is named.
+/// The data directory of a command with a configuration: as it is named, otherwise that of the configuration if one is named, otherwise the
+/// usual one of the command.
 ///
 /// # Errors
 /// What is wrong with the configuration.
-pub(crate) fn configured_data_directory(matches: &ArgMatches) -> Result<PathBuf, Failure> {
+pub(crate) fn configured_data_directory(
+    matches: &ArgMatches,
+    usual: fn(&ArgMatches) -> Result<PathBuf, Failure>,
+) -> Result<PathBuf, Failure> {
     let config = matches.get_one::<PathBuf>("config").filter(|_| !matches.contains_id("data"));
     if let Some(config) = config {
-        let data = Origin::find(Some(config)).read(usual())?.recorder.data;
+        let data = Origin::find(Some(config)).read(arguments::usual())?.recorder.data;
         if !data.as_os_str().is_empty() {
             return Ok(data);
         }
     }
-    data_directory(matches)
+    usual(matches)
 }
 
 /// Returns the retention of the configuration.
@@ -47,7 +50,7 @@ pub(crate) fn configured_data_directory(matches: &ArgMatches) -> Result<PathBuf,
 /// # Errors
 /// What is wrong with it.
 pub(crate) fn configured_retention() -> Result<Retention, Failure> {
-    Ok(Origin::find(None).read(usual())?.recorder.retention)
+    Ok(Origin::find(None).read(arguments::usual())?.recorder.retention)
 }
 
 /// The rules for what is recorded.
@@ -55,7 +58,7 @@ pub(crate) fn configured_retention() -> Result<Retention, Failure> {
 /// # Errors
 /// What is wrong with the configuration.
 pub(crate) fn configured_relabelling() -> Result<Relabelling, Failure> {
-    Ok(Origin::find(None).read(usual())?.recorder.relabelling)
+    Ok(Origin::find(None).read(arguments::usual())?.recorder.relabelling)
 }
 
 /// The rules for alerts and their receivers; `None`: nothing is watched for.

@@ -11,7 +11,7 @@ use crate::agent::configured_data_directory;
 use command::failure::Failure;
 use command::kind::Kind;
 use command::options::{
-    agent_configuration, data, instant_ms, instant_option, json, option, paragraphs, switch,
+    agent_configuration, data, instant_ms, instant_option, json, option, paragraphs, past_directory, switch,
 };
 use text::quantity;
 
@@ -153,5 +153,5 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<AlertArgs, Failure> {
         _ => AlertTask::List { is_json: matches.get_flag("json") },
     };
     let config = matches.get_one::<PathBuf>("config").cloned();
-    Ok(AlertArgs { directory: configured_data_directory(matches)?, config, task })
+    Ok(AlertArgs { directory: configured_data_directory(matches, past_directory)?, config, task })
 }

@@ -13,7 +13,7 @@ use crate::agent::configured_data_directory;
 use command::failure::Failure;
 use command::kind::Kind;
 use command::options::{
-    agent_configuration, data, instant_ms, instant_option, json, option, paragraphs, switch,
+    agent_configuration, data, instant_ms, instant_option, json, option, paragraphs, past_directory, switch,
 };
 use text::quantity;
 
@@ -213,7 +213,7 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<CheckArgs, Failure> {
         },
     };
     let config = matches.get_one::<PathBuf>("config").cloned();
-    Ok(CheckArgs { directory: configured_data_directory(matches)?, config, task })
+    Ok(CheckArgs { directory: configured_data_directory(matches, past_directory)?, config, task })
 }
 
 /// A state by its name or number.

@@ -14,7 +14,7 @@ use command::failure::Failure;
 use command::kind::Kind;
 use command::options::{count, direct, ids, interval, json, option, paragraphs, root, roots, switch};
 #[cfg(feature = "agent")]
-use command::options::{data, data_directory, instant, instant_option};
+use command::options::{data, instant, instant_option, past_directory};
 
 /// `whit delays`, validated.
 #[derive(Debug)]
@@ -210,7 +210,7 @@ fn past_of(matches: &ArgMatches) -> Result<Option<PastTime>, Failure> {
     if since_ns.is_some_and(|since| since > until_ns) {
         return Err(Failure::usage("--at is before --since"));
     }
-    Ok(Some(PastTime { since_ns, until_ns, directory: data_directory(matches)? }))
+    Ok(Some(PastTime { since_ns, until_ns, directory: past_directory(matches)? }))
 }
 
 #[cfg(not(feature = "agent"))]

@@ -9,7 +9,7 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 
 use crate::agent::configured_data_directory;
 use command::failure::Failure;
-use command::options::{agent_configuration, count, data, json, paragraphs, switch};
+use command::options::{agent_configuration, count, data, data_directory, json, paragraphs, switch};
 use text::printable::Shown as _;
 use text::quantity;
 
@@ -208,7 +208,7 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<FeedsArgs, Failure> {
         }
     };
     Ok(FeedsArgs::Library(LibraryArgs {
-        directory: configured_data_directory(matches)?,
+        directory: configured_data_directory(matches, data_directory)?,
         config: matches.get_one::<PathBuf>("config").cloned(),
         account: matches.get_one::<String>("account").cloned(),
         task,

@@ -13,8 +13,8 @@ use probe::Request;
 use command::document::{DocumentKind, Documents};
 use command::failure::Failure;
 use command::output::Output;
+use command::past;
 use command::past::PastView;
-use command::paths::data_directory;
 use json::MemoryJson;
 use sampling::Formula;
 use sampling::machine::MachineSampler;
@@ -36,7 +36,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let request = Request { wanted, ..Request::default() };
     let formula = if args.emulate { Formula::Always } else { Formula::IfNeeded };
     let mut sampler = match args.at_ns {
-        Some(at_ns) => PastView::open(&data_directory(args.data.as_deref())?)?.machine_at(at_ns)?,
+        Some(at_ns) => PastView::open(&past::directory(args.data.as_deref())?)?.machine_at(at_ns)?,
         None => MachineSampler::open(&args.roots, request, formula)?,
     };
     let documents = Documents::of(&args.roots);

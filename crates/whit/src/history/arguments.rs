@@ -10,7 +10,7 @@ use crate::relabel::rules;
 use command::failure::Failure;
 use command::kind::Kind;
 use command::options::{
-    data, data_directory, instant, instant_option, json, option, paragraphs, several, switch,
+    data, data_directory, instant, instant_option, json, option, paragraphs, past_directory, several, switch,
 };
 
 /// `whit history`, validated.
@@ -167,5 +167,9 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<HistoryArgs, Failure>
         }
         _ => HistoryTask::Show { with_series: matches.get_flag("list"), is_json: matches.get_flag("json") },
     };
-    Ok(HistoryArgs { directory: data_directory(matches)?, task })
+    let directory = match task {
+        HistoryTask::Import(_) => data_directory(matches),
+        _ => past_directory(matches),
+    };
+    Ok(HistoryArgs { directory: directory?, task })
 }

@@ -6,7 +6,7 @@ use ::history::marks::Mark;
 use clap::{Arg, ArgMatches, Command};
 
 use command::failure::Failure;
-use command::options::{data, data_directory, instant_ms, instant_option, json, paragraphs};
+use command::options::{data, instant_ms, instant_option, json, paragraphs, past_directory};
 
 /// `whit mark`, validated.
 #[derive(Debug)]
@@ -67,5 +67,5 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<MarkArgs, Failure> {
             MarkTask::Set(Mark::new(at_ms, &words.join(" ")).map_err(Failure::usage)?)
         }
     };
-    Ok(MarkArgs { directory: data_directory(matches)?, task })
+    Ok(MarkArgs { directory: past_directory(matches)?, task })
 }

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use clap::{ArgMatches, Command};
 use remote_store::Asked;
 
-use crate::query::arguments::{QueryOrigin, expression, origin, times, with_origin};
+use crate::query::arguments::{SERVER, expression, origin, times, with_origin};
 use command::failure::Failure;
 use command::kind::Kind;
 use command::options::{instant_option, option, paragraphs};
 use command::output::line_width;
+use command::past_origin::PastOrigin;
 
 /// `whit plot`, validated.
 #[derive(Debug)]
@@ -17,7 +18,7 @@ pub(crate) struct PlotArgs {
     pub(super) expression: String,
     /// The first and the last instant, and the step, in milliseconds.
     pub(super) times: [i64; 3],
-    pub(super) origin: QueryOrigin,
+    pub(super) origin: PastOrigin,
     pub(super) canvas: Canvas,
 }
 
@@ -54,6 +55,7 @@ pub(crate) fn command() -> Command {
                 .arg(option("rows", Kind::Count, "Rows of the plot [default: 16]"))
                 .arg(option("svg", Kind::File, "Write an SVG image").conflicts_with("rows"))
                 .arg(option("png", Kind::File, "Write a PNG image").conflicts_with_all(["svg", "rows"])),
+            SERVER,
         )
         .after_help(paragraphs(EXPLANATION))
     })

@@ -1,6 +1,5 @@
 //! Options of `whit query`.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Arg, ArgMatches, Command};
@@ -8,24 +7,16 @@ use remote_store::Asked;
 
 use command::failure::Failure;
 use command::kind::Kind;
-use command::options::{data, data_directory, instant_ms, instant_option, json, option, paragraphs, switch};
+use command::options::{data, instant_ms, instant_option, json, named_data, option, paragraphs, switch};
+use command::past_origin::{self, PastOrigin};
 
 /// `whit query`, validated.
 #[derive(Debug)]
 pub(crate) struct QueryArgs {
     pub(super) expression: String,
     pub(super) asked: Asked,
-    pub(super) origin: QueryOrigin,
+    pub(super) origin: PastOrigin,
     pub(super) format: Format,
-}
-
-/// The origin of an answer.
-#[derive(Clone, Debug)]
-pub(crate) enum QueryOrigin {
-    /// A history in this directory.
-    Directory(PathBuf),
-    /// A server that answers as Prometheus does.
-    Server(String),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +46,7 @@ pub(crate) fn command() -> Command {
                 )
                 .arg(json())
                 .arg(switch("csv", "Print a line a sample: time, series, value").conflicts_with("json")),
+            SERVER,
         )
         .after_help(paragraphs(EXPLANATION))
     })
@@ -66,11 +58,12 @@ pub(crate) fn expression() -> Arg {
 }
 
 /// The options that say who answers.
-pub(crate) fn with_origin(command: Command) -> Command {
-    command.arg(data()).arg(
-        option("from", Kind::Url, "Ask this server, which answers as Prometheus does").conflicts_with("data"),
-    )
+pub(crate) fn with_origin(command: Command, help: &'static str) -> Command {
+    command.arg(data()).arg(option("from", Kind::Url, help).conflicts_with("data"))
 }
+
+/// The help of an option with a server that answers queries.
+pub(crate) const SERVER: &str = "Ask this server, which answers as Prometheus does";
 
 const EXPLANATION: &str = "\
 The language is a part of PromQL: docs/QUERY.md. Series are those of whit history --list, and those of
@@ -78,11 +71,11 @@ tasks, such as whit_task_run_queue_seconds_total{pid,tid,comm,user,cgroup}. The 
 meanwhile, or not at all.";
 
 /// Returns the origin of the answer.
-pub(crate) fn origin(matches: &ArgMatches) -> Result<QueryOrigin, Failure> {
-    Ok(match matches.get_one::<String>("from") {
-        Some(url) => QueryOrigin::Server(url.clone()),
-        None => QueryOrigin::Directory(data_directory(matches)?),
-    })
+pub(crate) fn origin(matches: &ArgMatches) -> Result<PastOrigin, Failure> {
+    match matches.get_one::<String>("from") {
+        Some(url) => Ok(PastOrigin::Server(url.clone())),
+        None => past_origin::find(named_data(matches)),
+    }
 }
 
 /// The first and the last instant, and the step, in milliseconds; of so long a time if none is named.

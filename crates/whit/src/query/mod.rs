@@ -11,11 +11,12 @@ use clap::ArgMatches;
 use remote_store::{Asked, RemoteStore};
 use serde_json::json;
 
-use self::arguments::{Format, QueryOrigin};
+use self::arguments::Format;
 use command::document::{DocumentKind, Documents};
 use command::failure::Failure;
 use command::output::Output;
 use command::past::{explain, open};
+use command::past_origin::PastOrigin;
 
 /// Asks, and prints the answer.
 pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
@@ -35,10 +36,10 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
 }
 
 /// The answer to an expression.
-pub(crate) fn ask(origin: &QueryOrigin, expression: &str, asked: Asked) -> Result<Answer, Failure> {
+pub(crate) fn ask(origin: &PastOrigin, expression: &str, asked: Asked) -> Result<Answer, Failure> {
     match origin {
-        QueryOrigin::Server(url) => RemoteStore::new(url).ask(expression, asked).map_err(Failure::new),
-        QueryOrigin::Directory(directory) => {
+        PastOrigin::Server(url) => RemoteStore::new(url).ask(expression, asked).map_err(Failure::new),
+        PastOrigin::Directory(directory) => {
             // What is wrong with the question comes first.
             let query = Query::parse(expression).map_err(|error| explain(expression, &error))?;
             let past = open(directory)?;

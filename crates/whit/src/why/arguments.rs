@@ -1,21 +1,22 @@
 //! Options of `whit why`.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use ::history::why::Target;
 use clap::{Arg, ArgMatches, Command};
 
+use crate::query::arguments::{origin, with_origin};
 use command::failure::Failure;
 use command::kind::Kind;
-use command::options::{data, data_directory, instant_ms, instant_option, json, option, paragraphs, switch};
+use command::options::{instant_ms, instant_option, json, option, paragraphs, switch};
+use command::past_origin::PastOrigin;
 
 /// `whit why`, validated.
 #[derive(Debug)]
 pub(crate) struct WhyArgs {
     pub(super) target: Option<Target>,
     pub(super) time: Time,
-    pub(super) directory: PathBuf,
+    pub(super) origin: PastOrigin,
     /// For how long the machine is observed if nothing was recorded.
     pub(super) observed: Duration,
     pub(super) shows: bool,
@@ -43,7 +44,7 @@ const USUAL_OBSERVED: Duration = Duration::from_secs(5);
 pub(crate) fn command() -> Command {
     Command::new("why").about("Say what the machine or a task waited for, and who caused it").defer(
         |command| {
-            command
+            let command = command
                 .arg(
                     Arg::new("target")
                         .value_name("TARGET")
@@ -58,9 +59,8 @@ pub(crate) fn command() -> Command {
                     "Observe for so long if nothing is recorded [default: 5s]",
                 ))
                 .arg(switch("show", "Show the expression behind each figure, and its value"))
-                .arg(data())
-                .arg(json())
-                .after_help(paragraphs(EXPLANATION))
+                .arg(json());
+            with_origin(command, "Ask the agent at this address").after_help(paragraphs(EXPLANATION))
         },
     )
 }
@@ -86,7 +86,7 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<WhyArgs, Failure> {
     Ok(WhyArgs {
         target: matches.get_one::<String>("target").map(|text| Target::parse(text)),
         time,
-        directory: data_directory(matches)?,
+        origin: origin(matches)?,
         observed: matches.get_one("observe").copied().unwrap_or(USUAL_OBSERVED),
         shows: matches.get_flag("show"),
         is_json: matches.get_flag("json"),

@@ -7,14 +7,13 @@ use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
 use ::history::past::Past;
-use ::history::why::{Culprit, Findings, Window, examine};
+use ::history::why::{Findings, Window, examine};
 use ::query::Limits;
 use clap::ArgMatches;
 use facts::unit::Nanos;
-use serde_json::json;
+use remote_store::RemoteStore;
 use text::printable::Shown as _;
 use text::units::Span;
 
@@ -23,6 +22,7 @@ use crate::agent::observing;
 use command::document::{DocumentKind, Documents};
 use command::failure::Failure;
 use command::output::Output;
+use command::past_origin::PastOrigin;
 use probe::random;
 
 use command::paths;
@@ -31,54 +31,90 @@ use command::progress;
 /// A history whose last tick is older than this does not say how the machine is now.
 const RECENT_MS: i64 = 15_000;
 
+/// The answer about a window.
+struct Answer {
+    findings: Findings,
+    window: Window,
+    /// When the window was fixed.
+    fixed_at: Nanos,
+}
+
 /// Examines, and says what was found.
 pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let args = &arguments::from_matches(matches)?;
-    let (past, window) = match (recorded(args)?, args.time) {
-        (Some(found), _) => found,
-        (None, Time::Last { .. }) => observe(args.observed)?,
+    let answer = match &args.origin {
+        PastOrigin::Server(url) => ask(url, args)?,
+        PastOrigin::Directory(directory) => examine_recorded(directory, args)?,
+    };
+    let answer = match (answer, args.time) {
+        (Some(answer), _) => answer,
+        (None, Time::Last { .. }) => observe(args)?,
         (None, Time::Between { .. }) => {
-            let path = args.directory.shown();
-            return Err(Failure::new(format!("{path}: nothing was recorded then; whit agent records")));
+            let place = match &args.origin {
+                PastOrigin::Server(url) => url.clone(),
+                PastOrigin::Directory(directory) => directory.shown().to_string(),
+            };
+            return Err(Failure::new(format!("{place}: nothing was recorded then; whit agent records")));
         }
     };
-    let asked = probe::clock_now().realtime;
-    let span = Nanos((window.to_ms - window.from_ms).unsigned_abs() * 1_000_000);
-    let findings = progress::during(
-        || format!("examining {} of history", Span(span)),
-        || examine(&past, window, args.target.as_ref(), &Limits::default()),
-    )
-    .map_err(|error| Failure::new(error.to_string()))?;
     let mut text = String::new();
     if args.is_json {
-        push_json(&findings, window, asked, &mut text)?;
+        push_json(&answer, &mut text)?;
     } else {
-        push_words(&findings, args, &mut text);
+        push_words(&answer.findings, args, &mut text);
     }
     Output::stdout().write(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the recording and the part of the requested time that it covers; `None` if it covers none.
-fn recorded(args: &WhyArgs) -> Result<Option<(Past, Window)>, Failure> {
-    let path = args.directory.join(::history::HISTORY);
+/// Asks an agent; `None` if it has not recorded the requested time.
+fn ask(url: &str, args: &WhyArgs) -> Result<Option<Answer>, Failure> {
+    let agent = RemoteStore::new(url);
+    let Some(extent) = agent.extent_ms().map_err(Failure::new)? else { return Ok(None) };
+    let Some(window) = recorded_part(args.time, extent) else { return Ok(None) };
+    let fixed_at = probe::clock_now().realtime;
+    let findings = during(window, || agent.why(window, args.target.as_ref())).map_err(Failure::new)?;
+    Ok(Some(Answer { findings, window, fixed_at }))
+}
+
+/// Examines the recording in a directory; `None` if there is none of the requested time.
+fn examine_recorded(directory: &Path, args: &WhyArgs) -> Result<Option<Answer>, Failure> {
+    let path = directory.join(::history::HISTORY);
     if !path.exists() {
         return Ok(None);
     }
-    let past = command::past::open(&args.directory)?;
-    let Some((first_ms, last_ms)) = extent(&past, &path)? else { return Ok(None) };
+    let past = command::past::open(directory)?;
+    let Some(extent) = extent_ms(&past, &path)? else { return Ok(None) };
+    recorded_part(args.time, extent).map(|window| examine_window(&past, window, args)).transpose()
+}
+
+fn examine_window(past: &Past, window: Window, args: &WhyArgs) -> Result<Answer, Failure> {
+    let fixed_at = probe::clock_now().realtime;
+    let examined = during(window, || examine(past, window, args.target.as_ref(), &Limits::default()));
+    let findings = examined.map_err(|error| Failure::new(error.to_string()))?;
+    Ok(Answer { findings, window, fixed_at })
+}
+
+/// Does something that takes the longer the more time is examined.
+fn during<T>(window: Window, done: impl FnOnce() -> T) -> T {
+    let span = Nanos((window.to_ms - window.from_ms).unsigned_abs() * 1_000_000);
+    progress::during(|| format!("examining {} of history", Span(span)), done)
+}
+
+/// Returns the part of the requested time that was recorded; `None` if nothing of it was.
+fn recorded_part(time: Time, (first_ms, last_ms): (i64, i64)) -> Option<Window> {
     let now_ms = jiff::Timestamp::now().as_millisecond();
-    let (from_ms, to_ms) = match args.time {
-        Time::Last { .. } if last_ms < now_ms - RECENT_MS => return Ok(None),
+    let (from_ms, to_ms) = match time {
+        Time::Last { .. } if last_ms < now_ms - RECENT_MS => return None,
         Time::Last { length_ms } => (last_ms - length_ms, last_ms),
         Time::Between { from_ms, to_ms } => (from_ms, to_ms.min(last_ms)),
     };
     let window = Window { from_ms: from_ms.max(first_ms), to_ms };
-    Ok((window.from_ms < window.to_ms).then_some((past, window)))
+    (window.from_ms < window.to_ms).then_some(window)
 }
 
 /// The first and the last tick, in milliseconds since 1970.
-fn extent(past: &Past, path: &Path) -> Result<Option<(i64, i64)>, Failure> {
+fn extent_ms(past: &Past, path: &Path) -> Result<Option<(i64, i64)>, Failure> {
     let extent = past.extent_ns().map_err(|error| Failure::new(format!("{}: {error}", path.shown())))?;
     Ok(extent.map(|(first, last)| (first / 1_000_000, last / 1_000_000)))
 }
@@ -94,20 +130,22 @@ fn new_directory() -> Result<PathBuf, Failure> {
     Ok(directory)
 }
 
-/// Records for a while into memory, and reads that.
-fn observe(length: Duration) -> Result<(Past, Window), Failure> {
+/// Records for a while into memory, and examines that.
+fn observe(args: &WhyArgs) -> Result<Answer, Failure> {
     let directory = new_directory()?;
-    let observed = ::recorder::run(&observing(&directory, length), || Err("there is none".to_owned()));
+    let observed = ::recorder::run(&observing(&directory, args.observed), || Err("there is none".to_owned()));
     let past = observed
         .map_err(|error| Failure::new(error.to_string()))
         .and_then(|()| command::past::open(&directory));
     // It is read as it was when it was opened, also when its name is gone.
-    let window = past.and_then(|past| {
-        let found = extent(&past, &directory)?.ok_or_else(|| Failure::new("nothing could be observed"))?;
-        Ok((past, Window { from_ms: found.0, to_ms: found.1 }))
+    let found = past.and_then(|past| {
+        let extent =
+            extent_ms(&past, &directory)?.ok_or_else(|| Failure::new("nothing could be observed"))?;
+        Ok((past, Window { from_ms: extent.0, to_ms: extent.1 }))
     });
     let _ = std::fs::remove_dir_all(&directory);
-    window
+    let (past, window) = found?;
+    examine_window(&past, window, args)
 }
 
 fn push_words(findings: &Findings, args: &WhyArgs, text: &mut String) {
@@ -130,25 +168,9 @@ fn push_words(findings: &Findings, args: &WhyArgs, text: &mut String) {
 }
 
 /// Appends a document that is stamped with the time at which the window was fixed.
-fn push_json(findings: &Findings, window: Window, asked: Nanos, text: &mut String) -> Result<(), Failure> {
-    let sentences = findings.sentences.iter().map(|sentence| {
-        let evidence = sentence.evidence.iter();
-        let evidence = evidence.map(|one| json!({ "expression": one.expression, "value": one.value }));
-        json!({
-            "trouble": sentence.trouble.name(),
-            "weight_ratio": sentence.weight,
-            "lost_ratio": sentence.lost,
-            "text": sentence.text,
-            "culprit": sentence.culprit.as_ref().map(Culprit::name),
-            "culprit_kind": sentence.culprit.as_ref().map(Culprit::kind),
-            "evidence": evidence.collect::<Vec<_>>(),
-        })
-    });
-    let body = json!({
-        "from_realtime_ns": window.from_ms * 1_000_000,
-        "to_realtime_ns": window.to_ms * 1_000_000,
-        "sentences": sentences.collect::<Vec<_>>(),
-        "missing": findings.missing,
-    });
-    Documents::of_live().push(DocumentKind::Why, asked, &body, text)
+fn push_json(Answer { findings, window, fixed_at }: &Answer, text: &mut String) -> Result<(), Failure> {
+    let mut body = findings.to_json();
+    body["from_realtime_ns"] = (window.from_ms * 1_000_000).into();
+    body["to_realtime_ns"] = (window.to_ms * 1_000_000).into();
+    Documents::of_live().push(DocumentKind::Why, *fixed_at, &body, text)
 }

@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use facts::task::rounds::{RoundDecoder, Scope};
@@ -23,6 +23,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     vec![
         exact("a_user_sees_the_delays_of_their_own_tasks", &with_user, own_delays),
         exact("the_socket_shows_nothing_of_others", &with_user, nothing_of_others),
+        exact("a_user_asks_the_agent_of_the_machine", &with_user, past_of_the_machine),
         timed(
             "hostile_clients_delay_no_tick",
             &[],
@@ -48,7 +49,7 @@ impl Agent {
     fn start(name: &str, interval: &str) -> Self {
         let scratch = Scratch::new(name);
         let child = Command::new(WHIT)
-            .args(["agent", "-i", interval, "--data"])
+            .args(["agent", "-i", interval, "--http", "127.0.0.1:0", "--data"])
             .arg(scratch.0.join("data"))
             .arg("--now")
             .arg(scratch.0.join("whit/now"))
@@ -86,14 +87,20 @@ impl Agent {
         }
     }
 
-    /// What `whit` prints for the user.
-    fn as_user(&self, words: &[&str]) -> Vec<Value> {
-        let output = Command::new("setpriv")
+    /// Runs `whit` for the user.
+    fn run_as_user(&self, words: &[&str]) -> Output {
+        Command::new("setpriv")
             .args(["--reuid", USER, "--regid", USER, "--clear-groups", WHIT])
             .args(words)
             .env("XDG_RUNTIME_DIR", &self.scratch.0)
+            .env("HOME", self.scratch.0.join("home"))
             .output()
-            .unwrap();
+            .unwrap()
+    }
+
+    /// What `whit` prints for the user.
+    fn as_user(&self, words: &[&str]) -> Vec<Value> {
+        let output = self.run_as_user(words);
         assert!(output.status.success(), "{output:?}");
         documents(&String::from_utf8(output.stdout).unwrap())
     }
@@ -179,6 +186,38 @@ fn replies(stream: &mut UnixStream, received: &mut Vec<u8>) -> Reply {
 }
 
 /// As the user, by the protocol itself: a thread of this process would have its uid, so a child asks.
+/// A user without a history of their own gets answers of the agent, whose history they may not read, and what it says of itself where a
+/// command needs the files. What is named goes before it.
+fn past_of_the_machine() -> Result<(), Failed> {
+    let agent = Agent::start("user-past", "100ms");
+    agent.wait_for_two_ticks();
+    agent.wait_for_two_ticks();
+    let load = &agent.as_user(&["query", "node_load1", "--json"])[0]["data"]["result"][0]["value"][1];
+    load.as_str().and_then(|load| load.parse::<f64>().ok()).ok_or("no load")?;
+    let why = &agent.as_user(&["why", "--json"])[0];
+    assert!(why["sentences"].is_array() && why["from_realtime_ns"].as_i64() < why["to_realtime_ns"].as_i64());
+    assert!(why["missing"].to_string().contains("what tasks of other users did"), "{why}");
+    for words in [&["history"][..], &["free", "--at", "-1s"], &["check"]] {
+        let refused = agent.run_as_user(words);
+        let said = String::from_utf8(refused.stderr)?;
+        assert!(
+            !refused.status.success() && said.contains("answers whit query, plot and why"),
+            "{words:?} {said}"
+        );
+    }
+    let elsewhere = agent.run_as_user(&["query", "node_load1", "--data", "/nowhere"]);
+    assert!(String::from_utf8(elsewhere.stderr)?.contains("/nowhere/history.sqlite: there is none yet"));
+    // Root may read it.
+    let output = Command::new(WHIT)
+        .args(["history", "--json"])
+        .env("XDG_RUNTIME_DIR", &agent.scratch.0)
+        .env("XDG_STATE_HOME", agent.scratch.0.join("none"))
+        .output()?;
+    let described = &documents(&String::from_utf8(output.stdout)?)[0];
+    assert!(described["ticks"].as_u64().is_some_and(|ticks| ticks > 1), "{described}");
+    Ok(())
+}
+
 fn nothing_of_others() -> Result<(), Failed> {
     let agent = Agent::start("agent-others", "100ms");
     let _mine = stopped(USER);

@@ -266,7 +266,11 @@ fn explain(
     let is_cancelled = || cancellation.is_cancelled();
     let findings = why::examine(past, window, target, &limits(&is_cancelled))?;
     let sentence = |sentence: why::Sentence| Sentence {
+        trouble: sentence.trouble.name(),
+        weight_ratio: sentence.weight,
+        lost_ratio: sentence.lost,
         of: sentence.culprit.as_ref().and_then(selector),
+        culprit_kind: sentence.culprit.as_ref().map(why::Culprit::kind),
         text: sentence.text,
         culprit: sentence.culprit.map(|culprit| culprit.name().to_owned()),
         evidence: sentence

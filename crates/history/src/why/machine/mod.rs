@@ -62,7 +62,9 @@ pub(super) fn missing(examiner: &Examiner<'_>) -> Result<Vec<String>, QueryError
     let count_of = |counter: &str| examiner.number(&format!("count(sum by (comm) (rate({counter}[W])))"));
     let on_cpu = count_of("whit_task_on_cpu_seconds_total")?;
     let block_io = count_of("whit_task_block_io_seconds_total")?;
-    if on_cpu.is_none() {
+    if !examiner.sees_all {
+        missing.push("what tasks of other users did: they are shown to root, and to whom the agent's configuration names".to_owned());
+    } else if on_cpu.is_none() {
         if stride.is_none() {
             missing.push("no tasks were recorded then: who caused anything is unknown".to_owned());
         }

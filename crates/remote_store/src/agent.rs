@@ -1,0 +1,36 @@
+//! An agent elsewhere, or one whose history this user may not read: what it answers beside the queries of Prometheus.
+
+use history::why::{Findings, Target, Window};
+use serde_json::Value;
+
+use crate::RemoteStore;
+
+impl RemoteStore {
+    /// Returns the first and the last tick that an agent has, in milliseconds since 1970; `None` if it has none.
+    ///
+    /// # Errors
+    /// If it cannot be asked, or is no agent of whit.
+    pub fn extent_ms(&self) -> Result<Option<(i64, i64)>, String> {
+        let status = self.get("status", Vec::new())?;
+        Ok(status["first_ms"].as_i64().zip(status["last_ms"].as_i64()))
+    }
+
+    /// Returns what an agent finds about a window, and about a target if one is named.
+    ///
+    /// # Errors
+    /// As [`Self::extent_ms`], and if it refuses.
+    pub fn why(&self, window: Window, target: Option<&Target>) -> Result<Findings, String> {
+        let times = [("from_ms", window.from_ms), ("to_ms", window.to_ms)];
+        let times = times.map(|(name, time_ms)| (name, time_ms.to_string()));
+        let target = target.map(|target| ("target", target.to_string()));
+        let found = self.get("why", times.into_iter().chain(target).collect())?;
+        Findings::from_json(&found)
+            .ok_or_else(|| format!("{}: findings of another version of whit", self.url))
+    }
+
+    fn get(&self, what: &str, parameters: Vec<(&str, String)>) -> Result<Value, String> {
+        let url = format!("{}/api/page/{what}", self.url);
+        let request = self.client.get(&url).query_pairs(parameters);
+        Self::data_of(&url, request.call(), "an agent's")
+    }
+}
