@@ -8,6 +8,7 @@ use probe::background_job::Notifier;
 
 use super::definition::CheckOptions;
 use super::registry::SharedChecks;
+use super::runner::PrivilegedRunner;
 use super::watcher::Watcher;
 use service::{Level, Log};
 
@@ -23,13 +24,21 @@ pub struct CheckWatch {
 
 impl CheckWatch {
     /// Begins. The directory is one that this process has locked.
-    pub fn start(options: CheckOptions, data: PathBuf, registry: SharedChecks) -> std::io::Result<Self> {
+    pub fn start(
+        options: CheckOptions,
+        data: PathBuf,
+        registry: SharedChecks,
+        runner: Option<PrivilegedRunner>,
+    ) -> std::io::Result<Self> {
         let (changes, inbox) = channel();
         let wishes = Notifier::new()?;
         let woken = wishes.clone();
         std::thread::Builder::new().name("checks".to_owned()).spawn(move || {
             let mut log = Log::open();
             let Some(mut watcher) = open(options, &data, &registry, &inbox, &woken, &mut log) else { return };
+            if let Some(runner) = runner {
+                watcher.set_privileged(runner);
+            }
             if let Err(error) = watcher.run(&inbox, &woken, &mut log) {
                 log.write(Level::Warning, &format!("checks: {error}; none are done until a restart"));
             }

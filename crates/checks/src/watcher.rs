@@ -16,7 +16,7 @@ use super::definition::{CheckOptions, CheckWay};
 use super::native::{NativePool, NativeResult};
 use super::plugins::{Plugins, Refusal};
 use super::registry::SharedChecks;
-use super::runner::{Fate, Report, RunCost, Runner};
+use super::runner::{Fate, PrivilegedRunner, Report, RunCost, Runner};
 use super::schedule::Schedule;
 use super::states::CheckStates;
 use super::status::Finding;
@@ -57,6 +57,8 @@ pub(super) struct Watcher {
     plugins: Plugins,
     natives: NativePool,
     runner: Option<Runner>,
+    /// The process that was started with privileges.
+    privileged: Option<PrivilegedRunner>,
     waiter: Waiter,
     command_file: CommandFile,
     start_timer: Timer,
@@ -100,6 +102,7 @@ impl Watcher {
             schedule: Schedule::default(),
             has_plugins: false,
             runner: None,
+            privileged: None,
             waiter: Waiter::open(&[]).map_err(|error| error.to_string())?,
             command_file: CommandFile::new(COMMANDS),
             start_timer: Timer::new(RUNNER_AGAIN),
@@ -116,6 +119,11 @@ impl Watcher {
         // Of many checks much was read and is not needed any more.
         probe::heap::give_memory_back();
         Ok(watcher)
+    }
+
+    /// Runs plugins by a process that was started with privileges.
+    pub(super) fn set_privileged(&mut self, privileged: PrivilegedRunner) {
+        self.privileged = Some(privileged);
     }
 
     fn make_schedule(&mut self) {
@@ -216,7 +224,15 @@ impl Watcher {
         if self.runner.is_some() || !self.has_plugins || !self.start_timer.take() {
             return;
         }
-        let started = Runner::start(&self.options.runner).and_then(|runner| {
+        let runner = match &mut self.privileged {
+            None => Runner::start(&self.options.runner),
+            Some(privileged) => match privileged.runner.take() {
+                Some(runner) => Ok(runner),
+                // This process, which cannot start another one with privileges, is about to end.
+                None => return,
+            },
+        };
+        let started = runner.and_then(|runner| {
             let watch = Watch::Edges { descriptor: runner.as_fd(), with_room: true };
             self.waiter.watch(RUNNER, watch).map(|()| runner)
         });
@@ -291,6 +307,9 @@ impl Watcher {
         reports.into_iter().for_each(|report| self.take_report(report, log));
         if let Err(error) = exchanged {
             self.runner = None;
+            if let Some(privileged) = &self.privileged {
+                privileged.lost.notify();
+            }
             let lost = self.plugins.end_all();
             log.fault("plugins", Some(format!("the process that runs plugins is gone: {error}")));
             let registry = self.registry.lock();

@@ -3,6 +3,8 @@
 use std::fs;
 use std::io;
 
+use checks::runner::PrivilegedRunner;
+use probe::background_job::Notifier;
 use probe::privilege;
 
 use crate::options::AgentOptions;
@@ -17,6 +19,19 @@ pub(super) fn set_limits() {
     let _ = fs::write("/proc/self/oom_score_adj", OOM_SCORE);
     probe::limit_own_memory(MOST_BYTES);
     probe::lower_priority();
+}
+
+/// Starts what runs plugins, if checks are configured and this process may let them run as other users, which it gives up afterwards. `lost` is
+/// notified when it is gone.
+///
+/// # Errors
+/// If it cannot be started.
+pub(super) fn privileged_runner(
+    options: &AgentOptions,
+    lost: &Notifier,
+) -> io::Result<Option<PrivilegedRunner>> {
+    let checks = options.checks.as_ref().filter(|_| privilege::may_become_others());
+    checks.map(|checks| PrivilegedRunner::start(&checks.runner, lost.clone())).transpose()
 }
 
 /// Drops all capabilities of this thread and of the threads that it will start. With checks configured, CAP_NET_RAW (ping) and

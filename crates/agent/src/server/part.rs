@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use checks::runner::PrivilegedRunner;
 use facts::unit::Nanos;
 use probe::background_job::Notifier;
 use probe::clock_now;
@@ -35,6 +36,8 @@ pub(super) struct Context {
     pub(super) requests: Notifier,
     /// The address of HTTP, which was bound, or could not be, while the process had the privilege for it.
     pub(super) bound_http: Option<io::Result<BoundHttp>>,
+    /// What runs plugins as other users, started while the process had the privilege for it.
+    pub(super) runner: Option<PrivilegedRunner>,
 }
 
 impl Context {
@@ -192,6 +195,7 @@ mod tests {
             states: SharedStates::default(),
             requests: Notifier::new().unwrap(),
             bound_http: None,
+            runner: None,
         }
     }
 }

@@ -129,7 +129,8 @@ impl Part for CheckWatch {
 
     fn start(context: &mut Context) -> Result<Option<Self>, String> {
         let Some(options) = context.settings.options.checks.clone() else { return Ok(None) };
-        let started = Self::start(options, context.data().to_owned(), context.states.checks.clone());
+        let (data, states) = (context.data().to_owned(), context.states.checks.clone());
+        let started = Self::start(options, data, states, context.runner.take());
         started.map(Some).map_err(|error| format!("checks: {error}"))
     }
 

@@ -26,12 +26,14 @@ use crate::feed_counters::{counted, write_unread};
 use crate::http::{BoundHttp, Tick};
 use crate::options::{AgentOptions, Listen};
 use crate::shared_states::SharedStates;
+use checks::runner::PrivilegedRunner;
 use checks::write_states;
 use service::{Level, Log};
 
 /// Tokens of the event loop.
 const RECORDER: u64 = 0;
 const REQUESTS: u64 = 1;
+const RUNNER_LOST: u64 = 2;
 /// Ports below it need CAP_NET_BIND_SERVICE.
 const FIRST_UNPRIVILEGED_PORT: u16 = 1024;
 /// A round with all tasks of a large machine.
@@ -54,15 +56,19 @@ pub fn serve(
     confinement::set_limits();
     // Capabilities are per thread: they are dropped before another thread is started, and after a port below 1024 is bound.
     let bound = options.http.as_ref().map(BoundHttp::new);
+    let runner_lost = Notifier::new().map_err(system("a pipe"))?;
+    let runner = confinement::privileged_runner(&options, &runner_lost).map_err(system("plugins"))?;
     confinement::drop_privileges(&options).map_err(system("capabilities"))?;
     let link = Link::new(UnixStream::from(recorder), MOST_BODY_BYTES).map_err(system("the recorder"))?;
     let requests = Notifier::new().map_err(system("a pipe"))?;
     let watch = Watch::Edges { descriptor: link.as_fd(), with_room: true };
     waiter.watch(RECORDER, watch).map_err(system("the recorder"))?;
+    waiter.watch(RUNNER_LOST, Watch::Readable(runner_lost.as_fd())).map_err(system("a pipe"))?;
     waiter.watch(REQUESTS, Watch::Readable(requests.as_fd())).map_err(system("a pipe"))?;
     let state = State {
         options,
         bound,
+        runner,
         setup: None,
         services: None,
         replica: Replica::default(),
@@ -88,6 +94,10 @@ pub fn serve(
             }
             Some(_) => return Ok(()),
             None => {}
+        }
+        if ready.iter().any(|ready| ready.token == RUNNER_LOST) {
+            // The recorder starts another server, which has the privileges for another one.
+            return Ok(());
         }
         match server.turn() {
             Err(error) if is_closed(&error) => return Ok(()),
@@ -138,6 +148,7 @@ struct State {
     options: AgentOptions,
     /// Taken when the services are opened.
     bound: Option<io::Result<BoundHttp>>,
+    runner: Option<PrivilegedRunner>,
     setup: Option<Setup>,
     services: Option<Services>,
     replica: Replica,
@@ -190,6 +201,7 @@ impl State {
                 states: SharedStates::default(),
                 requests: self.requests.clone(),
                 bound_http: self.bound.take(),
+                runner: self.runner.take(),
             }));
         }
     }

@@ -5,6 +5,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixStream;
 
+use probe::background_job::Notifier;
 use probe::spawn::{Command, Group, reap_ended};
 use rustix::fd::BorrowedFd;
 
@@ -20,6 +21,25 @@ pub(crate) struct Runner {
     socket: UnixStream,
     orders: Vec<u8>,
     reports: Vec<u8>,
+}
+
+/// A process that was started while this one had privileges that it gives up: plugins can run as other users.
+#[derive(Debug)]
+pub struct PrivilegedRunner {
+    /// `None` once it is used.
+    pub(crate) runner: Option<Runner>,
+    /// Notified when it is gone: only a process with these privileges can start another one.
+    pub(crate) lost: Notifier,
+}
+
+impl PrivilegedRunner {
+    /// Starts it, as [`CheckOptions::runner`](crate::CheckOptions) says.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub fn start(words: &[OsString], lost: Notifier) -> io::Result<Self> {
+        Ok(Self { runner: Some(Runner::start(words)?), lost })
+    }
 }
 
 impl Runner {

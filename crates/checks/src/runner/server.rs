@@ -11,7 +11,7 @@ use probe::signals::Signal;
 use probe::spawn::{Inherited, next_ended, reap_ended};
 use probe::tasks::{TaskReader, TaskRequest, TaskSource};
 use probe::wait::{Ready, Waiter, Watch};
-use probe::{Roots, clock_now};
+use probe::{Roots, clock_now, privilege};
 use rustix::fd::{AsFd as _, OwnedFd};
 use rustix::fs::{Mode, OFlags, open};
 
@@ -38,6 +38,7 @@ const READ_BYTES: usize = 16 * 1024;
 /// # Errors
 /// If the machine has no room for it.
 pub fn run(agent: OwnedFd) -> io::Result<()> {
+    privilege::keep_for_commands()?;
     // The limits of the server do not apply to plugins. Without privileges the priority stays.
     probe::raise_memory_limit();
     probe::restore_priority();
@@ -57,7 +58,7 @@ pub fn run(agent: OwnedFd) -> io::Result<()> {
         inherited: Inherited::of_process(),
         // Without it what plugins waited for is not known.
         reader: TaskReader::open(&Roots::live(), &request).ok(),
-        orphans: Orphans::adopt(),
+        orphans: Orphans::adopt_and_end_all(),
         orders: Vec::new(),
         reports: Vec::new(),
         running: HashMap::new(),

@@ -36,3 +36,16 @@ pub enum Kept {
 pub fn drop_all_but(_kept: &[Kept]) -> io::Result<()> {
     Ok(())
 }
+
+/// Returns false: only root may run commands as other users.
+pub fn may_become_others() -> bool {
+    false
+}
+
+/// There are none to drop.
+///
+/// # Errors
+/// None.
+pub fn keep_for_commands() -> io::Result<()> {
+    Ok(())
+}

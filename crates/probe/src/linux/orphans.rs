@@ -1,5 +1,7 @@
 //! Processes that commands left behind: those that went into sessions of their own and lost their parents.
 
+use std::collections::HashMap;
+
 use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::pread;
@@ -15,30 +17,42 @@ use crate::spawn::{RUN_VARIABLE, reap_ended};
 const ENVIRONMENT_BYTES: u64 = 4 << 20;
 
 /// Adopts orphans, and ends those whose run is over. A run is known by a variable in the environment, which children inherit through
-/// whatever they do. A command that removes it from a daemon's environment means the daemon to stay.
+/// whatever they do.
 #[derive(Debug)]
 pub struct Orphans {
     /// proc(5), /proc/PID/task/TID/children: orphans come to the thread that lives longest, the main one.
     children: Option<OwnedFd>,
     list: Vec<u8>,
+    /// Those that show no run are ended, too.
+    ends_all: bool,
+    /// The runs that were not over when an orphan without one was first seen, and still are not: it is of one of them at most.
+    possible_runs: HashMap<u32, Vec<String>>,
 }
 
 impl Orphans {
-    /// From now on they come here. To be called by the main thread.
+    /// From now on they come here. To be called by the main thread. A command that removes the variable from the environment of a daemon means
+    /// the daemon to stay.
     pub fn adopt() -> Self {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         // If the kernel has no subreapers, or does not list children, orphans stay init's.
         let children =
             adopt_orphans().ok().and_then(|()| open("/proc/thread-self/children", flags, Mode::empty()).ok());
-        Self { children, list: Vec::new() }
+        Self { children, list: Vec::new(), ends_all: false, possible_runs: HashMap::new() }
     }
 
-    /// Reaps the orphans that have ended, and ends those whose run is not among the `known` any more. Returns 0 if no further sweep is needed:
-    /// the children of an orphan are seen only after it has ended.
+    /// As [`Self::adopt`], but nothing stays: an orphan without the variable, or one of another user, ends when all runs are over that it can
+    /// be of.
+    pub fn adopt_and_end_all() -> Self {
+        Self { ends_all: true, ..Self::adopt() }
+    }
+
+    /// Reaps the orphans that have ended, and ends those whose run is not among the `known` any more. Returns 0 if no further sweep is needed
+    /// before another run is over: the children of an orphan are seen only after it has ended.
     pub fn sweep(&mut self, known: &[Known<'_>]) -> usize {
-        let Self { children: Some(children), list } = self else { return 0 };
+        let Self { children: Some(children), list, ends_all, possible_runs } = self else { return 0 };
         read_list(children, list);
         let mut left = 0;
+        let mut orphans = Vec::new();
         for word in list.split(|byte| *byte == b' ').filter(|word| word.len() < 10) {
             let pid = std::str::from_utf8(word).ok().and_then(|word| word.parse::<u32>().ok());
             let Some(pid) = pid.filter(|pid| known.iter().all(|known| known.pid != *pid)) else { continue };
@@ -47,13 +61,25 @@ impl Orphans {
                 left += 1;
                 continue;
             }
-            let Some(run) = run_of(pid) else { continue };
-            if is_own_run(&run) && known.iter().all(|known| known.run != Some(&run)) {
+            let is_running = |run: &str| known.iter().any(|known| known.run == Some(run));
+            let is_over = match run_of(pid).filter(|run| is_own_run(run)) {
+                Some(run) => !is_running(&run),
+                None if *ends_all => {
+                    let runs = || known.iter().filter_map(|known| known.run.map(str::to_owned)).collect();
+                    let possible: &mut Vec<String> = possible_runs.entry(pid).or_insert_with(runs);
+                    possible.retain(|run| is_running(run));
+                    possible.is_empty()
+                }
+                None => false,
+            };
+            if is_over {
                 left += 1;
-                // One that has become another user's stays.
+                // One that has become another user's stays, unless this process may end those.
                 let _ = send_to_child(pid, TaskSignal::Kill);
             }
+            orphans.push(pid);
         }
+        possible_runs.retain(|pid, _| orphans.contains(pid));
         left
     }
 }

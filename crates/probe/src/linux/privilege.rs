@@ -85,6 +85,31 @@ pub fn drop_all_but(kept: &[Kept]) -> io::Result<()> {
     Ok(())
 }
 
+/// The capabilities that let commands run as other users, and be ended.
+const OF_OTHER_USERS: CapabilitySet =
+    CapabilitySet::SETUID.union(CapabilitySet::SETGID).union(CapabilitySet::KILL);
+
+/// Returns whether this process is not root's and may run commands as other users.
+pub fn may_become_others() -> bool {
+    !geteuid().is_root()
+        && capabilities(None).is_ok_and(|held| held.permitted.contains(CapabilitySet::SETUID))
+}
+
+/// Drops all capabilities except those that let commands run as other users, which no command inherits. Root keeps everything.
+///
+/// # Errors
+/// If the kernel refuses.
+pub fn keep_for_commands() -> io::Result<()> {
+    if geteuid().is_root() {
+        return Ok(());
+    }
+    // Kernels before 4.3 have no such set.
+    let _ = clear_ambient_capability_set();
+    let kept = capabilities(None)?.permitted & OF_OTHER_USERS;
+    let sets = CapabilitySets { effective: kept, permitted: kept, inheritable: CapabilitySet::empty() };
+    Ok(set_capabilities(None, sets)?)
+}
+
 /// Returns true if /proc keeps other users' processes from this one.
 fn is_shown_less() -> bool {
     let mounts = named::read("/proc/self/mounts".as_ref(), MOUNTS_BYTES);

@@ -87,7 +87,7 @@ fn children(pid: u32) -> Vec<u32> {
 }
 
 /// What each does, and the state and the text that are expected.
-const MISBEHAVING: [(&str, &str, &str, &str); 24] = [
+const MISBEHAVING: [(&str, &str, &str, &str); 25] = [
     ("fine", "echo fine", "OK", "fine"),
     ("warns", "echo hm; exit 1", "WARNING", "hm"),
     ("unknown", "exit 3", "UNKNOWN", "(no output)"),
@@ -103,6 +103,8 @@ const MISBEHAVING: [(&str, &str, &str, &str); 24] = [
     ),
     ("grandchild", "(sleep 1000 &) ; sleep 1000", "UNKNOWN", "(it did not end within 2 s)"),
     ("daemon", "setsid sleep 1000 & echo fine", "OK", "fine"),
+    // Nothing in its environment says whose it is.
+    ("stranger", "env -i MARKER=$MARKER setsid -f sleep 1000; echo fine", "OK", "fine"),
     ("holder", "sleep 1000 & echo fine", "OK", "fine"),
     ("closes", "echo fine; exec >&- 2>&-; sleep 1", "OK", "fine"),
     ("flood", "echo first; head -c 100000000 /dev/zero | tr '\\0' x; echo", "OK", "first"),

@@ -43,6 +43,7 @@ mod random;
 mod relabel;
 mod run;
 mod scheduler_clock;
+mod service;
 mod sockets;
 mod stalls;
 mod stolen;
@@ -98,6 +99,7 @@ fn main() {
         name_service::trials(),
         namespaces::trials(),
         run::trials(),
+        service::trials(),
         supervision::trials(),
         past::trials(),
         top::trials(),
