@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use probe::Roots;
 
@@ -164,6 +165,52 @@ pub fn roots(matches: &ArgMatches) -> Roots {
 /// The option for documents of JSON.
 pub fn json() -> Arg {
     switch("json", "Print the same facts as JSON, a document a line, units in the field names")
+}
+
+/// Returns an action of a command, which has options of its own.
+pub fn action(name: &'static str, about: &'static str) -> Command {
+    Command::new(name).about(about)
+}
+
+/// Gives a command actions. Without one it does its usual one, whose options it has as well.
+pub fn with_actions<const N: usize>(command: Command, actions: [Command; N]) -> Command {
+    command
+        .subcommand_help_heading("Actions")
+        .subcommand_value_name("ACTION")
+        .disable_help_subcommand(true)
+        .subcommands(actions)
+}
+
+/// Returns the action that is named, or the usual one, and its options.
+///
+/// # Errors
+/// If an option of the usual action, such as these, stands before the name of another one.
+pub fn chosen_action<'m>(
+    matches: &'m ArgMatches,
+    usual: &'static str,
+    of_usual: &[&str],
+) -> Result<(&'m str, &'m ArgMatches), Failure> {
+    let Some((name, of_action)) = matches.subcommand() else { return Ok((usual, matches)) };
+    let is_given = |option: &str| matches.value_source(option) == Some(ValueSource::CommandLine);
+    match of_usual.iter().find(|option| is_given(option)) {
+        Some(option) => Err(Failure::usage(format!("--{option} stands behind {name}, if that has it"))),
+        None => Ok((name, of_action)),
+    }
+}
+
+/// Returns the text of an argument or option; empty if there is none.
+pub fn text(matches: &ArgMatches, name: &str) -> String {
+    matches.get_one::<String>(name).cloned().unwrap_or_default()
+}
+
+/// Returns the texts of an argument.
+pub fn texts(matches: &ArgMatches, name: &str) -> Vec<String> {
+    matches.get_many(name).into_iter().flatten().cloned().collect()
+}
+
+/// Returns an argument without a name before it, which must be there.
+pub fn argument(name: &'static str, value: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).value_name(value).required(true).help(help)
 }
 
 /// Directories that a command works on.

@@ -52,6 +52,16 @@ fn page(command: &Command) -> Result<Vec<u8>, Failure> {
         man.render_subcommands_section(&mut page).map_err(Failure::internal)?;
     }
     let mut text = String::new();
+    let actions = command.get_subcommands().filter(|one| command.get_name() != "whit" && !one.is_hide_set());
+    for (index, action) in actions.enumerate() {
+        if index == 0 {
+            text.push_str(".SH ACTIONS\n");
+        }
+        let usage = action.clone().render_usage().to_string();
+        let usage = usage.trim_start_matches("Usage: ").to_owned();
+        let about = action.get_about().map(ToString::to_string).unwrap_or_default();
+        text.push_str(&format!(".TP\n.B {}\n{}\n", escaped(&usage), escaped(&about)));
+    }
     let examples = examples::of(command.get_name());
     if !examples.is_empty() {
         text.push_str(".SH EXAMPLES\n");

@@ -108,6 +108,14 @@ fn usage_errors_are_2() {
     fails(&["run"], 2, "CMD");
     fails(&["run", "--tiemout", "1s", "true"], 2, "--timeout");
     fails(&["age", "--delete", "--older", "1d"], 2, "--delete needs a DIR");
+    fails(&["check", "--json", "show", "web"], 2, "--json stands behind show");
+    fails(&["check", "ack", "web", "--duration", "2h"], 2, "--duration");
+    fails(&["check", "submit", "web", "ok"], 2, "<TEXT>");
+    fails(&["check", "undowntime", "first"], 2, "<NUMBER>");
+    fails(&["alert", "silense", "full"], 2, "'silence'");
+    fails(&["history", "drop"], 2, "--until");
+    fails(&["feeds", "user", "add"], 2, "<NAME>");
+    fails(&["feeds", "read", "--folder", "News"], 2, "--folder");
     fails(&["send", "127.0.0.1"], 2, "the port is missing: write HOST:PORT, for instance 127.0.0.1:7000");
     fails(&["send", "::1"], 2, "for instance [::1]:7000");
     fails(&["run", "--timeout", "5q", "--", "true"], 2, "units y w d h m s ms us ns");

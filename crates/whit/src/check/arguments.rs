@@ -1,21 +1,18 @@
 //! Options of `whit check`.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use checks::{Period, State};
-use clap::builder::PossibleValue;
-use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, value_parser};
 
 use crate::agent::configured_data_directory;
 use command::failure::Failure;
 use command::kind::Kind;
 use command::options::{
-    agent_configuration, data, instant_ms, instant_option, json, option, paragraphs, past_directory, switch,
+    action, agent_configuration, argument, chosen_action, data, instant_ms, instant_option, json, option,
+    paragraphs, past_directory, switch, text, texts, with_actions,
 };
-use text::quantity;
 
 /// `whit check`, validated.
 #[derive(Debug)]
@@ -64,20 +61,6 @@ pub(super) enum Asked {
     Now { name: String },
 }
 
-const ACTIONS: [(&str, &str); 12] = [
-    ("list", "List problems; with --all, or names, checks that are OK, too"),
-    ("show", "Show one check"),
-    ("slow", "List the plugins that cost most, and what they waited for"),
-    ("explain", "Say when and how one check runs, and who gets notifications"),
-    ("run", "Run one check now, in the terminal; its state does not change"),
-    ("now", "Let the agent run one check at once"),
-    ("submit", "Submit a result: CHECK STATE TEXT, the text as a plugin prints it, - for standard input"),
-    ("ack", "Acknowledge a problem: no more notifications of it"),
-    ("unack", "Withdraw an acknowledgement"),
-    ("downtime", "Send no notifications of a check, a host, or a pattern of these for a while"),
-    ("undowntime", "End a downtime, by its number"),
-    ("import", "Print Nagios' configuration as whit's: the path of nagios.cfg, or of a file with objects"),
-];
 const USUAL_DOWNTIME: Duration = Duration::from_secs(7200);
 /// A hundred years.
 const FOR_EVER: Duration = Duration::from_secs(100 * 366 * 86_400);
@@ -87,109 +70,103 @@ const RUNNER: &str = "runner";
 pub(crate) fn command() -> Command {
     Command::new("check").about("Show and control the checks of the agent: Nagios plugins and others").defer(
         |command| {
-            let actions = ACTIONS.map(|(name, help)| PossibleValue::new(name).help(help));
-            let hidden = PossibleValue::new(RUNNER).hide(true);
-            command
-                .arg(
-                    Arg::new("action")
-                        .value_name("ACTION")
-                        .value_parser(actions.into_iter().chain([hidden]).collect::<Vec<PossibleValue>>())
-                        .default_value("list")
-                        .help("What to do"),
-                )
-                .arg(
-                    Arg::new("check")
-                        .value_name("CHECK")
-                        .num_args(1..)
-                        .value_parser(value_parser!(OsString))
-                        .help("A check: HOST/NAME, a host's own HOST, or NAME of this machine; list takes patterns"),
-                )
-                .arg(switch("all", "List checks that are OK, too").short('a'))
-                .arg(Arg::new("comment").long("comment").value_name("TEXT").help("A comment of an acknowledgement or downtime"))
-                .arg(switch("sticky", "Acknowledge it until it is OK, also if its state changes"))
-                .arg(option("duration", Kind::Duration, "The length of a downtime [default: 2h]"))
-                .arg(instant_option("since", "The start of a downtime [default: now]"))
-                .arg(Arg::new("every").long("every").value_name("TIMES").help("A downtime only at these times of the week: \"sun 02:00-04:00\""))
-                .arg(agent_configuration())
-                .arg(data())
-                .arg(json())
+            let check = || {
+                argument("check", "CHECK", "A check: HOST/NAME, a host's own HOST, or NAME of this machine")
+            };
+            let comment = || Arg::new("comment").long("comment").value_name("TEXT").help("A comment");
+            let actions = [
+                with_list(action("list", "List problems; with --all, or names, checks that are OK, too")),
+                action("show", "Show one check").arg(check()).arg(json()),
+                action("slow", "List the plugins that cost most, and what they waited for").arg(json()),
+                action("explain", "Say when and how one check runs, and who gets notifications").arg(check()),
+                action("run", "Run one check now, in the terminal; its state does not change").arg(check()),
+                action("now", "Let the agent run one check at once").arg(check()),
+                action("submit", "Submit a result: submit backup critical 'no backup'")
+                    .arg(check())
+                    .arg(argument("state", "STATE", "ok, warning, critical or unknown, or 0 to 3"))
+                    .arg(argument("text", "TEXT", "The text, as a plugin prints it; - is standard input")),
+                action("ack", "Acknowledge a problem: no more notifications of it")
+                    .arg(check())
+                    .arg(switch("sticky", "Until it is OK, also if its state changes"))
+                    .arg(comment()),
+                action("unack", "Withdraw an acknowledgement").arg(check()),
+                action("downtime", "Send no notifications for a while")
+                    .arg(argument("check", "CHECK", "A check, a host, or a pattern of these"))
+                    .arg(option("duration", Kind::Duration, "How long it is [default: 2h]"))
+                    .arg(instant_option("since", "When it begins [default: now]"))
+                    .arg(
+                        Arg::new("every")
+                            .long("every")
+                            .value_name("TIMES")
+                            .help("Only at these times of the week: \"sun 02:00-04:00\""),
+                    )
+                    .arg(comment()),
+                action("undowntime", "End a downtime").arg(
+                    argument("number", "NUMBER", "Its number, which whit check list says")
+                        .value_parser(value_parser!(i64).range(0..)),
+                ),
+                action("import", "Print Nagios' configuration as whit's").arg(
+                    argument("file", Kind::File.name(), "nagios.cfg, or a file with objects")
+                        .value_parser(Kind::File.parser()),
+                ),
+                action(RUNNER, "Run plugins for the agent").hide(true),
+            ];
+            with_actions(with_list(command), actions)
+                .arg(agent_configuration().global(true))
+                .arg(data().global(true))
                 .after_help(paragraphs(EXPLANATION))
         },
     )
 }
 
+/// The options of a list, which is what the command does without an action.
+fn with_list(command: Command) -> Command {
+    command
+        .arg(
+            Arg::new("patterns")
+                .value_name("CHECK")
+                .num_args(1..)
+                .help("Checks, hosts, or patterns of these [default: all]"),
+        )
+        .arg(switch("all", "List checks that are OK, too").short('a'))
+        .arg(json())
+}
+
 const EXPLANATION: &str = "\
-Checks are [[check]] tables of the agent's configuration, hosts [[host]] tables: docs/CHECKS.md.";
+Checks are [[check]] tables of the agent's configuration, hosts [[host]] tables: docs/CHECKS.md. Each
+action has a help of its own: whit check downtime --help.";
 
 pub(crate) fn from_matches(matches: &ArgMatches) -> Result<CheckArgs, Failure> {
-    let action = matches.get_one::<String>("action").map_or("list", String::as_str);
-    let names: Vec<OsString> = matches.get_many("check").into_iter().flatten().cloned().collect();
-    let names: Option<Vec<String>> = names.iter().map(|name| name.to_str().map(str::to_owned)).collect();
-    let names = names.ok_or_else(|| Failure::usage("a name is not UTF-8"))?;
-    let is_json = matches.get_flag("json");
-    for (name, wanted) in [
-        ("comment", &["ack", "downtime"][..]),
-        ("sticky", &["ack"]),
-        ("duration", &["downtime"]),
-        ("since", &["downtime"]),
-        ("every", &["downtime"]),
-    ] {
-        let is_there = matches!(matches.value_source(name), Some(ValueSource::CommandLine));
-        if is_there && !wanted.contains(&action) {
-            return Err(Failure::usage(format!("--{name} is for whit check {}", wanted.join(" and "))));
-        }
-    }
-    let comment = || matches.get_one::<String>("comment").cloned().unwrap_or_default();
-    let one = || match names.as_slice() {
-        [one] => Ok(one.clone()),
-        _ => Err(Failure::usage(format!("whit check {action} needs the name of a check"))),
-    };
-    let none = || match names.is_empty() {
-        true => Ok(()),
-        false => Err(Failure::usage(format!("whit check {action} takes no name"))),
-    };
-    if matches.get_flag("all") && action != "list" {
-        return Err(Failure::usage("--all is for whit check list"));
-    }
-    if is_json && !["list", "show", "slow"].contains(&action) {
-        return Err(Failure::usage(format!("whit check {action} has no --json")));
-    }
+    let (action, matches) = chosen_action(matches, "list", &["all", "json"])?;
+    let name = || text(matches, "check");
+    let comment = || text(matches, "comment");
+    let is_json = || matches.get_flag("json");
     let task = match action {
-        "show" => CheckTask::Show { name: one()?, is_json },
-        "slow" => {
-            none()?;
-            CheckTask::Slow { is_json }
-        }
-        "run" => CheckTask::Run { name: one()? },
-        "import" => CheckTask::Import(PathBuf::from(one()?)),
-        "explain" => CheckTask::Explain { name: one()? },
-        "now" => CheckTask::Request(Asked::Now { name: one()? }),
-        "submit" => match names.as_slice() {
-            [name, state, output] => CheckTask::Request(Asked::Submit {
-                name: name.clone(),
-                state: state_of(state)?,
-                output: output.clone(),
-            }),
-            _ => {
-                return Err(Failure::usage(
-                    "whit check submit needs CHECK STATE TEXT: backup critical 'no backup'",
-                ));
-            }
-        },
+        "show" => CheckTask::Show { name: name(), is_json: is_json() },
+        "slow" => CheckTask::Slow { is_json: is_json() },
+        "run" => CheckTask::Run { name: name() },
+        "import" => CheckTask::Import(matches.get_one::<PathBuf>("file").cloned().unwrap_or_default()),
+        "explain" => CheckTask::Explain { name: name() },
+        "now" => CheckTask::Request(Asked::Now { name: name() }),
+        "submit" => CheckTask::Request(Asked::Submit {
+            name: name(),
+            state: state_of(&text(matches, "state"))?,
+            output: text(matches, "text"),
+        }),
         "ack" => CheckTask::Request(Asked::Acknowledge {
-            name: one()?,
+            name: name(),
             comment: comment(),
             is_sticky: matches.get_flag("sticky"),
         }),
-        "unack" => CheckTask::Request(Asked::Unacknowledge { name: one()? }),
+        "unack" => CheckTask::Request(Asked::Unacknowledge { name: name() }),
         "downtime" => {
-            let every = matches.get_one::<String>("every").cloned().unwrap_or_default();
+            let every = text(matches, "every");
             if !every.is_empty() {
                 every.parse::<Period>().map_err(|message| Failure::usage(format!("--every: {message}")))?;
             }
             let usual = if every.is_empty() { USUAL_DOWNTIME } else { FOR_EVER };
             CheckTask::Request(Asked::Downtime {
-                pattern: one()?,
+                pattern: name(),
                 since_ms: instant_ms(matches, "since")?
                     .unwrap_or_else(|| jiff::Timestamp::now().as_millisecond()),
                 length: matches.get_one("duration").copied().unwrap_or(usual),
@@ -197,20 +174,13 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<CheckArgs, Failure> {
                 comment: comment(),
             })
         }
-        "undowntime" => {
-            const WHAT: &str = "the number of a downtime, which whit check list says";
-            let number = quantity::count(&one()?).ok().and_then(|number| i64::try_from(number).ok());
-            CheckTask::EndDowntime(number.ok_or_else(|| Failure::usage(format!("expected {WHAT}")))?)
+        "undowntime" => CheckTask::EndDowntime(matches.get_one("number").copied().unwrap_or_default()),
+        RUNNER => CheckTask::Runner,
+        _ => {
+            let patterns = texts(matches, "patterns");
+            let has_fine = matches.get_flag("all") || !patterns.is_empty();
+            CheckTask::List { has_fine, patterns, is_json: is_json() }
         }
-        RUNNER => {
-            none()?;
-            CheckTask::Runner
-        }
-        _ => CheckTask::List {
-            has_fine: matches.get_flag("all") || !names.is_empty(),
-            patterns: names,
-            is_json,
-        },
     };
     let config = matches.get_one::<PathBuf>("config").cloned();
     Ok(CheckArgs { directory: configured_data_directory(matches, past_directory)?, config, task })

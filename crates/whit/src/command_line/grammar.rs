@@ -8,11 +8,11 @@ use clap::{Arg, Command};
 use command::kind::Kind;
 
 /// Other value names, and the values that they stand for.
-const OTHERS: [(&str, &str); 27] = [
-    ("ALERT", "the name of a rule, a selector such as `{mountpoint=\"/srv\"}`, or the number of a silence"),
+const OTHERS: [(&str, &str); 28] = [
+    ("ALERT", "the name of a rule, or a selector such as `{mountpoint=\"/srv\"}`"),
     (
         "CHECK",
-        "`HOST/NAME`, a host's own `HOST`, or `NAME` of this machine; for some actions a pattern or more words",
+        "`HOST/NAME`, a host's own `HOST`, or `NAME` of this machine; for some actions a pattern of these",
     ),
     (
         "TIMES",
@@ -20,18 +20,19 @@ const OTHERS: [(&str, &str); 27] = [
     ),
     ("TARGET", "a process by its number, a program by its name, a cgroup by its path, a unit of systemd"),
     ("EXPRESSION", "an expression of PromQL: `rate(node_cpu_seconds_total[1m])`"),
-    ("ACTION", "what to do; `--help` lists the actions of a command"),
     ("ADDRESS", "an IP address or the name of a host"),
     ("CMD", "a command and its arguments; no shell takes it apart"),
     ("CODE", "an exit status, 0 to 255"),
     ("COLUMN", "what rows are ordered by; `--help` lists the columns of a command"),
     ("COLUMNS", "columns of `whit top` with commas between them"),
+    ("FEED", "a feed, by its number or address"),
     ("FORMAT", "how samples are written: csv, json, prometheus, openmetrics"),
     ("GROUP", "what a row stands for: process, thread, user, cgroup"),
     ("HOST:PORT", "an address or name, and a port"),
     ("METHOD", "a method of HTTP: `GET`, `HEAD`, `PUT`"),
     ("NAME: VALUE", "a header of HTTP"),
     ("NAME=VALUE", "a name, and what it is to be"),
+    ("NUMBER", "the number of an entry, a downtime or a silence, as lists say it"),
     ("PORT", "a port, 0 to 65535"),
     ("PROGRAM", "a program that shows a bar"),
     ("SERIES", "a series: `up{job=\"node\"}`"),
@@ -40,7 +41,7 @@ const OTHERS: [(&str, &str); 27] = [
     ("SIZE|N%", "a size, or a share of the whole: `10G`, `10%`"),
     ("SOURCE", "where figures of tasks come from: bpf, taskstats, procfs"),
     ("TEXT", "any text"),
-    ("WHAT", "what the action is done to: `--help` of the command says it"),
+    ("STATE", "the state of a check: ok, warning, critical, unknown, or 0 to 3"),
     ("STATUS", "an HTTP status, 100 to 599"),
 ];
 
@@ -60,19 +61,29 @@ fn entries(command: &mut Command) -> BTreeMap<String, Vec<Entry>> {
     command.build();
     let mut entries: BTreeMap<String, Vec<Entry>> = BTreeMap::new();
     for subcommand in command.get_subcommands() {
-        for arg in subcommand.get_arguments().filter(|arg| !arg.is_hide_set()) {
+        for arg in arguments(subcommand) {
             let Some(name) = arg.get_long().filter(|name| !matches!(*name, "help" | "version")) else {
                 continue;
             };
-            entries.entry(name.to_owned()).or_default().push(Entry {
+            let entry = Entry {
                 command: subcommand.get_name().to_owned(),
                 letter: arg.get_short(),
                 other_letters: arg.get_visible_short_aliases().unwrap_or_default(),
                 value: value_name(arg),
-            });
+            };
+            let known = entries.entry(name.to_owned()).or_default();
+            if !known.contains(&entry) {
+                known.push(entry);
+            }
         }
     }
     entries
+}
+
+/// The arguments and options of a command and of its actions.
+fn arguments(command: &Command) -> Vec<&Arg> {
+    let own = command.get_arguments().filter(|arg| !arg.is_hide_set());
+    own.chain(command.get_subcommands().flat_map(arguments)).collect()
 }
 
 fn value_name(arg: &Arg) -> Option<String> {
@@ -163,7 +174,7 @@ mod tests {
         let mut command = command();
         command.build();
         for subcommand in command.get_subcommands() {
-            for arg in subcommand.get_arguments().filter(|arg| !arg.is_hide_set()) {
+            for arg in arguments(subcommand) {
                 let Some(value) = value_name(arg) else { continue };
                 let place = format!("{} {}", subcommand.get_name(), arg.get_id());
                 let parser = arg.get_value_parser();

@@ -146,6 +146,15 @@ mod tests {
         }
     }
 
+    /// The help of a command and of its actions.
+    fn fits(command: &mut Command) {
+        let help = command.render_help().to_string();
+        for line in help.lines() {
+            assert!(line.chars().count() <= 80, "{}: {line}", command.get_name());
+        }
+        command.get_subcommands_mut().for_each(fits);
+    }
+
     #[test]
     fn help_fits_eighty_columns() {
         let mut command = command();
@@ -155,10 +164,7 @@ mod tests {
             for row in explanation.lines().filter(|line| line.starts_with(' ')) {
                 assert!(row.chars().count() <= 80, "{}, of a table: {row}", subcommand.get_name());
             }
-            let help = subcommand.render_help().to_string();
-            for line in help.lines() {
-                assert!(line.chars().count() <= 80, "{}: {line}", subcommand.get_name());
-            }
+            fits(subcommand);
         }
     }
 }

@@ -1,17 +1,17 @@
 //! Options of `whit feeds`.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 use ::feeds::MOST_LISTED;
-use clap::builder::PossibleValue;
 use clap::{Arg, ArgMatches, Command, value_parser};
 
 use crate::agent::configured_data_directory;
 use command::failure::Failure;
-use command::options::{agent_configuration, count, data, data_directory, json, paragraphs, switch};
-use text::printable::Shown as _;
-use text::quantity;
+use command::kind::Kind;
+use command::options::{
+    action, agent_configuration, argument, chosen_action, count, data, data_directory, json, paragraphs,
+    switch, text, texts, with_actions,
+};
 
 /// `whit feeds`, validated.
 #[derive(Debug)]
@@ -59,17 +59,6 @@ pub(super) enum FeedsTask {
     RemoveUser { name: String },
 }
 
-const ACTIONS: [(&str, &str); 8] = [
-    ("list", "List the feeds of an account"),
-    ("add", "Subscribe to the feed at an address, or to that of the page there"),
-    ("remove", "End a subscription, by the feed's number or address"),
-    ("read", "List entries that were not read, or show one, by its number, and mark it as read"),
-    ("search", "List entries that have all of these words: 'linux \"open source\" -java'"),
-    ("import", "Subscribe to the feeds of an OPML file"),
-    ("export", "Print the subscriptions as OPML"),
-    ("user", "list, add NAME, password NAME, remove NAME: the accounts"),
-];
-
 /// Entries of a list.
 const LISTED: usize = 50;
 
@@ -79,42 +68,60 @@ const PARSER: &str = "parser";
 pub(crate) fn command() -> Command {
     Command::new("feeds").about("Read feeds that the agent polls, and manage their subscriptions").defer(
         |command| {
-            let actions = ACTIONS.map(|(name, help)| PossibleValue::new(name).help(help));
-            let hidden = PossibleValue::new(PARSER).hide(true);
-            command
-                .arg(
-                    Arg::new("action")
-                        .value_name("ACTION")
-                        .value_parser(actions.into_iter().chain([hidden]).collect::<Vec<PossibleValue>>())
-                        .default_value("list")
-                        .help("What to do"),
-                )
-                .arg(
-                    Arg::new("what")
-                        .value_name("WHAT")
-                        .num_args(1..)
-                        .value_parser(value_parser!(OsString))
-                        .help("An address, a feed or entry by its number, words, a file, or an account"),
-                )
-                .arg(
-                    Arg::new("account")
-                        .long("account")
-                        .value_name("NAME")
-                        .help("The account [default: the one with the user's name, or the only one]"),
-                )
-                .arg(Arg::new("folder").long("folder").value_name("NAME").help("The folder of what is added"))
-                .arg(switch("all", "List entries that were read, too").short('a'))
-                .arg(count("List at most so many entries [default: 50]"))
-                .arg(agent_configuration())
-                .arg(data())
+            let several = |name, value, help| argument(name, value, help).num_args(1..);
+            let count = || count("List at most so many entries [default: 50]");
+            let name = || argument("name", Kind::Name.name(), "The account");
+            let entry = Arg::new("entry").value_name("NUMBER").value_parser(value_parser!(i64).range(1..));
+            let users = [
+                action("list", "List the accounts"),
+                action("add", "Create an account; its password is read from standard input").arg(name()),
+                action("password", "Set another password, which is read from standard input").arg(name()),
+                action("remove", "Remove an account with all that it has").arg(name()),
+            ];
+            let actions = [
+                action("list", "List the feeds of an account").arg(json()),
+                action("add", "Subscribe to the feed at an address, or to that of the page there")
+                    .arg(several("address", "ADDRESS", "Addresses of feeds or pages"))
+                    .arg(
+                        Arg::new("folder")
+                            .long("folder")
+                            .value_name("NAME")
+                            .help("The folder of what is added"),
+                    ),
+                action("remove", "End a subscription").arg(several(
+                    "feed",
+                    "FEED",
+                    "Feeds, by number or address",
+                )),
+                action("read", "List entries that were not read; or show one, and mark it as read")
+                    .arg(entry.help("The number of an entry, which the list says"))
+                    .arg(switch("all", "List entries that were read, too").short('a'))
+                    .arg(count())
+                    .arg(json()),
+                action("search", "List entries that have all of these words: 'linux \"open source\" -java'")
+                    .arg(several("word", "TEXT", "Words, and phrases in quotation marks; -WORD for none"))
+                    .arg(count())
+                    .arg(json()),
+                action("import", "Subscribe to the feeds of an OPML file")
+                    .arg(argument("file", Kind::File.name(), "The file").value_parser(Kind::File.parser())),
+                action("export", "Print the subscriptions as OPML"),
+                with_actions(action("user", "List and change the accounts"), users),
+                action(PARSER, "Read a document for the agent").hide(true),
+            ];
+            let account = Arg::new("account").long("account").value_name("NAME").global(true);
+            with_actions(command, actions)
                 .arg(json())
+                .arg(account.help("The account [default: the one with the user's name, or the only one]"))
+                .arg(agent_configuration().global(true))
+                .arg(data().global(true))
                 .after_help(paragraphs(EXPLANATION))
         },
     )
 }
 
 const EXPLANATION: &str = "\
-The agent polls feeds if its configuration has a table [feeds]: docs/FEEDS.md.";
+The agent polls feeds if its configuration has a table [feeds]: docs/FEEDS.md. Each action has a help
+of its own: whit feeds add --help.";
 
 /// Returns the query of a search. An argument with blanks is a phrase, unless it is a query of its own.
 fn query_of(words: &[String]) -> String {
@@ -125,87 +132,52 @@ fn query_of(words: &[String]) -> String {
     words.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
+/// Returns how many entries are listed.
+fn limit(matches: &ArgMatches) -> Result<usize, Failure> {
+    match matches.get_one::<u64>("count").copied().map(usize::try_from) {
+        None => Ok(LISTED),
+        Some(Ok(count)) if (1..MOST_LISTED).contains(&count) => Ok(count),
+        Some(_) => Err(Failure::usage(format!("--count is less than {MOST_LISTED}"))),
+    }
+}
+
 pub(crate) fn from_matches(matches: &ArgMatches) -> Result<FeedsArgs, Failure> {
-    let action = matches.get_one::<String>("action").map_or("list", String::as_str);
-    let words: Vec<OsString> = matches.get_many("what").into_iter().flatten().cloned().collect();
-    let texts: Option<Vec<String>> = words.iter().map(|word| word.to_str().map(str::to_owned)).collect();
-    let texts = || texts.clone().ok_or_else(|| Failure::usage("a name is not UTF-8"));
-    let (is_json, has_read) = (matches.get_flag("json"), matches.get_flag("all"));
-    let folder = matches.get_one::<String>("folder").cloned();
-    let count = matches.get_one::<u64>("count").copied();
-    if count.is_some() && !["read", "search"].contains(&action) {
-        return Err(Failure::usage("--count is for whit feeds read and search"));
-    }
-    let limit = match count.map(usize::try_from) {
-        None => LISTED,
-        Some(Ok(count)) if (1..MOST_LISTED).contains(&count) => count,
-        Some(_) => return Err(Failure::usage(format!("--count is less than {MOST_LISTED}"))),
-    };
-    if folder.is_some() && action != "add" {
-        return Err(Failure::usage("--folder is for whit feeds add"));
-    }
-    if has_read && action != "read" {
-        return Err(Failure::usage("--all is for whit feeds read"));
-    }
-    if is_json && !["list", "read", "search"].contains(&action) {
-        return Err(Failure::usage(format!("whit feeds {action} has no --json")));
-    }
-    let some = |what: &str| match words.is_empty() {
-        true => Err(Failure::usage(format!("whit feeds {action} needs {what}"))),
-        false => texts(),
-    };
-    let none = || match words.is_empty() {
-        true => Ok(()),
-        false => Err(Failure::usage(format!("whit feeds {action} takes no arguments"))),
-    };
+    let (action, matches) = chosen_action(matches, "list", &["json"])?;
+    let is_json = || matches.get_flag("json");
     let task = match action {
-        "add" => FeedsTask::Add { addresses: some("an address")?, folder: folder.unwrap_or_default() },
-        "remove" => FeedsTask::Remove { feeds: some("a feed's number or address")? },
-        "read" => match texts()?.as_slice() {
-            [] => FeedsTask::Unread { has_read, search: String::new(), limit, is_json },
-            [entry] => {
-                // A count may be written as 1k, the number of an entry may not.
-                let is_number = entry.bytes().all(|byte| byte.is_ascii_digit());
-                let number = quantity::count(entry).ok().filter(|_| is_number);
-                let number = number.and_then(|number| i64::try_from(number).ok());
-                let wanted = || {
-                    Failure::usage(format!(
-                        "\"{}\" is not the number of an entry: whit feeds read lists them",
-                        entry.shown()
-                    ))
-                };
-                FeedsTask::Read { entry: number.ok_or_else(wanted)?, is_json }
+        "add" => FeedsTask::Add { addresses: texts(matches, "address"), folder: text(matches, "folder") },
+        "remove" => FeedsTask::Remove { feeds: texts(matches, "feed") },
+        "read" => match matches.get_one::<i64>("entry") {
+            Some(entry) => FeedsTask::Read { entry: *entry, is_json: is_json() },
+            None => FeedsTask::Unread {
+                has_read: matches.get_flag("all"),
+                search: String::new(),
+                limit: limit(matches)?,
+                is_json: is_json(),
+            },
+        },
+        "search" => FeedsTask::Unread {
+            has_read: true,
+            search: query_of(&texts(matches, "word")),
+            limit: limit(matches)?,
+            is_json: is_json(),
+        },
+        "import" => {
+            FeedsTask::Import { file: matches.get_one::<PathBuf>("file").cloned().unwrap_or_default() }
+        }
+        "export" => FeedsTask::Export,
+        "user" => {
+            let (action, matches) = chosen_action(matches, "list", &[])?;
+            let name = || text(matches, "name");
+            match action {
+                "add" => FeedsTask::AddUser { name: name() },
+                "password" => FeedsTask::SetPassword { name: name() },
+                "remove" => FeedsTask::RemoveUser { name: name() },
+                _ => FeedsTask::Users,
             }
-            _ => return Err(Failure::usage("whit feeds read shows one entry at a time")),
-        },
-        "search" => FeedsTask::Unread { has_read: true, search: query_of(&some("words")?), limit, is_json },
-        "import" => match words.as_slice() {
-            [file] => FeedsTask::Import { file: file.into() },
-            _ => return Err(Failure::usage("whit feeds import needs the path of an OPML file")),
-        },
-        "export" => {
-            none()?;
-            FeedsTask::Export
         }
-        "user" => match texts()?.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-            [] | ["list"] => FeedsTask::Users,
-            ["add", name] => FeedsTask::AddUser { name: (*name).to_owned() },
-            ["password", name] => FeedsTask::SetPassword { name: (*name).to_owned() },
-            ["remove", name] => FeedsTask::RemoveUser { name: (*name).to_owned() },
-            _ => {
-                return Err(Failure::usage(
-                    "whit feeds user needs list, add NAME, password NAME or remove NAME",
-                ));
-            }
-        },
-        PARSER => {
-            none()?;
-            return Ok(FeedsArgs::Parser);
-        }
-        _ => {
-            none()?;
-            FeedsTask::List { is_json }
-        }
+        PARSER => return Ok(FeedsArgs::Parser),
+        _ => FeedsTask::List { is_json: is_json() },
     };
     Ok(FeedsArgs::Library(LibraryArgs {
         directory: configured_data_directory(matches, data_directory)?,

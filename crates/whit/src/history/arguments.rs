@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use clap::builder::PossibleValue;
 use clap::{Arg, ArgMatches, Command};
 use formats::relabel::Relabelling;
 
@@ -10,7 +9,8 @@ use crate::relabel::rules;
 use command::failure::Failure;
 use command::kind::Kind;
 use command::options::{
-    data, data_directory, instant, instant_option, json, option, paragraphs, past_directory, several, switch,
+    action, chosen_action, data, data_directory, instant, instant_option, json, option, paragraphs,
+    past_directory, several, switch, texts, with_actions,
 };
 
 /// `whit history`, validated.
@@ -68,103 +68,69 @@ const FORMATS: [(&str, Format); 4] = [
     ("openmetrics", Format::OpenMetrics),
 ];
 
-const ACTIONS: [(&str, &str); 6] = [
-    ("show", "What there is"),
-    ("export", "Write the samples of a time and a selection"),
-    ("import", "Add the samples of files: an export, text of Prometheus with times, or sadf -j"),
-    ("verify", "Read everything, and say what is damaged"),
-    ("compact", "Thin what is old now, and make the file as small as possible"),
-    ("drop", "Delete what is older than --until; a block of ten minutes that is partly newer stays"),
-];
-
 pub(crate) fn command() -> Command {
-    Command::new("history").about("What the agent has recorded").defer(|command| {
-        command
-            .arg(
-                Arg::new("action")
-                    .value_name("ACTION")
-                    .value_parser(ACTIONS.map(|(name, help)| PossibleValue::new(name).help(help)))
-                    .default_value("show")
-                    .help("What to do with it"),
+    Command::new("history").about("Show, export and keep what the agent has recorded").defer(|command| {
+        let files = Arg::new("file").value_name(Kind::File.name()).value_parser(Kind::File.parser());
+        let format = Arg::new("format").long("format").value_name("FORMAT").default_value("csv");
+        let actions = [
+            with_description(action("show", "Describe what there is")),
+            action("export", "Write the samples of a time and a selection")
+                .arg(instant_option("since", "From this instant on [default: the first]"))
+                .arg(instant_option("until", "Up to this instant [default: the last]"))
+                .arg(several(
+                    "series",
+                    Kind::Glob,
+                    "Series that match, such as 'node_cpu*' or '*device=\"sda\"*'",
+                ))
+                .arg(format.value_parser(FORMATS.map(|(name, _)| name)).help("How samples are written"))
+                .arg(option("rules", Kind::File, "Relabel by these rules: whit relabel --help")),
+            action(
+                "import",
+                "Add the samples of files: an export, text of Prometheus with times, or sadf -j",
             )
-            .arg(
-                Arg::new("file")
-                    .value_name(Kind::File.name())
-                    .num_args(1..)
-                    .value_parser(Kind::File.parser())
-                    .help("What is imported; - is standard input"),
-            )
-            .arg(data())
-            .arg(instant_option("since", "From this instant on [default: the first]"))
-            .arg(instant_option("until", "Up to this instant [default: the last]"))
-            .arg(several(
-                "series",
-                Kind::Glob,
-                "Series that match, such as 'node_cpu*' or '*device=\"sda\"*'",
-            ))
-            .arg(
-                Arg::new("format")
-                    .long("format")
-                    .value_name("FORMAT")
-                    .value_parser(FORMATS.map(|(name, _)| name))
-                    .default_value("csv")
-                    .help("How samples are written"),
-            )
-            .arg(option("rules", Kind::File, "Relabel what is exported by these rules: whit relabel --help"))
-            .arg(switch("list", "Print the name of every series").short('l'))
-            .arg(json())
+            .arg(files.num_args(1..).required(true).help("What is imported; - is standard input")),
+            action("verify", "Read everything, and say what is damaged"),
+            action("compact", "Thin what is old now, and make the file as small as possible"),
+            action("drop", "Delete what is old; a block of ten minutes that is partly newer stays")
+                .arg(instant_option("until", "What is older than this is deleted").required(true)),
+        ];
+        with_actions(with_description(command), actions)
+            .arg(data().global(true))
             .after_help(paragraphs(EXPLANATION))
     })
+}
+
+/// The options of a description, which is what the command does without an action.
+fn with_description(command: Command) -> Command {
+    command.arg(switch("list", "Print the name of every series").short('l')).arg(json())
 }
 
 const EXPLANATION: &str = "\
 An instant is 03:12 (the last one), yesterday 14:00, today, -2h, 2026-11-22 14:00, or RFC 3339. import,
 compact and drop need the agent to be stopped, or another --data; the agent does the last two by
 itself, as its configuration says. Of what is imported, older samples stand before those that were
-recorded; rates of sar become the counters that they were made of.";
+recorded; rates of sar become the counters that they were made of. Each action has a help of its own:
+whit history export --help.";
 
 pub(crate) fn from_matches(matches: &ArgMatches) -> Result<HistoryArgs, Failure> {
-    let (since, until) = (instant(matches, "since")?, instant(matches, "until")?);
-    let action = matches.get_one::<String>("action").map_or("show", String::as_str);
-    let explicit = |name: &str| matches.value_source(name) == Some(clap::parser::ValueSource::CommandLine);
-    let refuse = |names: &[&str], actions: &str| match names.iter().find(|name| explicit(name)) {
-        Some(name) => Err(Failure::usage(format!("--{name} goes with {actions}"))),
-        None => Ok(()),
-    };
-    if action != "export" {
-        refuse(&["since", "series", "format", "rules"], "export")?;
-    }
-    if !matches!(action, "export" | "drop") {
-        refuse(&["until"], "export and drop")?;
-    }
-    let files: Vec<PathBuf> = matches.get_many("file").into_iter().flatten().cloned().collect();
-    if action != "import" && !files.is_empty() {
-        return Err(Failure::usage(format!("a file goes with import, not with {action}")));
-    }
-    if action != "show" {
-        refuse(&["list", "json"], "show; export has --format json")?;
-    }
+    let (action, matches) = chosen_action(matches, "show", &["list", "json"])?;
     let task = match action {
         "export" => {
             let format = matches.get_one::<String>("format").map_or("csv", String::as_str);
             let format =
                 FORMATS.iter().find(|(name, _)| *name == format).map_or(Format::Csv, |(_, format)| *format);
-            let series = matches.get_many::<String>("series").into_iter().flatten().cloned().collect();
-            let window =
-                Window { from_ns: since.unwrap_or(i64::MIN), to_ns: until.unwrap_or(i64::MAX), series };
+            let window = Window {
+                from_ns: instant(matches, "since")?.unwrap_or(i64::MIN),
+                to_ns: instant(matches, "until")?.unwrap_or(i64::MAX),
+                series: texts(matches, "series"),
+            };
             let rules = matches.get_one::<PathBuf>("rules").map(|path| rules::read_file(path));
             HistoryTask::Export(window, format, rules.transpose()?.unwrap_or_default())
         }
-        "import" if files.is_empty() => {
-            return Err(Failure::usage("import needs a FILE, or - for standard input"));
-        }
-        "import" => HistoryTask::Import(files),
+        "import" => HistoryTask::Import(matches.get_many("file").into_iter().flatten().cloned().collect()),
         "verify" => HistoryTask::Verify,
         "compact" => HistoryTask::Compact,
-        "drop" => {
-            let needed = || Failure::usage("drop needs --until: what is older than that is deleted");
-            HistoryTask::Drop(until.ok_or_else(needed)?)
-        }
+        "drop" => HistoryTask::Drop(instant(matches, "until")?.unwrap_or(i64::MIN)),
         _ => HistoryTask::Show { with_series: matches.get_flag("list"), is_json: matches.get_flag("json") },
     };
     let directory = match task {
