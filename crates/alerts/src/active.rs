@@ -179,7 +179,7 @@ mod tests {
         (name, value)
     }
 
-    fn told(notices: &[Notice]) -> Vec<(&str, bool)> {
+    fn names(notices: &[Notice]) -> Vec<(&str, bool)> {
         notices.iter().map(|notice| (notice.alert.labels["disk"].as_str(), notice.is_end)).collect()
     }
 
@@ -188,7 +188,7 @@ mod tests {
         let (mut alerts, rule) = (Alerts::default(), rule(10));
         let mut at = |now_s: i64, found: &[(SeriesName, f64)]| {
             let notices = alerts.advance(&rule, now_s * 1000, found, |_| false).unwrap();
-            (told(&notices).len(), alerts.all().iter().map(Active::state).collect::<Vec<_>>())
+            (names(&notices).len(), alerts.all().iter().map(Active::state).collect::<Vec<_>>())
         };
         assert_eq!(at(0, &[series("a", 1.0)]), (0, vec!["pending"]));
         assert_eq!(at(5, &[series("a", 2.0), series("b", 1.0)]), (0, vec!["pending"; 2]));
@@ -218,7 +218,7 @@ mod tests {
         assert_eq!(alerts.advance(&rule, 0, &found, |_| true).unwrap(), []);
         assert_eq!(alerts.all()[0].state(), "firing");
         let notices = alerts.advance(&rule, 1, &found, |_| false).unwrap();
-        assert_eq!(told(&notices), [("a", false)]);
+        assert_eq!(names(&notices), [("a", false)]);
         // No notice is sent of an end whose beginning was not sent.
         alerts.advance(&rule, 2, &[series("b", 1.0)], |_| true).unwrap();
         assert_eq!(alerts.advance(&rule, 3, &[], |_| false).unwrap(), []);
@@ -232,7 +232,7 @@ mod tests {
         same.labels.push(("disk".to_owned(), "all".to_owned()));
         assert!(alerts.advance(&same, 0, &[series("a", 1.0), series("b", 1.0)], |_| false).is_err());
         assert_eq!(alerts.all().len(), 1);
-        assert_eq!(told(&alerts.keep_of(&[])), [("a", true)]);
+        assert_eq!(names(&alerts.keep_of(&[])), [("a", true)]);
         assert!(alerts.all().is_empty());
     }
 }

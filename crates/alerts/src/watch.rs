@@ -99,7 +99,10 @@ impl Watcher {
         finding.iter().for_each(|finding| log.write(Level::Warning, finding));
         // Without them notifications are sent again, which is better than not at all.
         let alerts = Alerts::new(ledger.active().unwrap_or_else(|error| {
-            log.write(Level::Warning, &format!("alerts: {error}; what fires is told again"));
+            log.write(
+                Level::Warning,
+                &format!("alerts: {error}; notifications of what fires are sent again"),
+            );
             Vec::new()
         }));
         let waiting = ledger.deliveries().map_err(|error| text(&error))?;
@@ -225,8 +228,8 @@ impl Watcher {
         let wanted = rule.map_or(&[][..], |rule| &rule.receivers);
         let is_wanted = |name: &String| wanted.is_empty() || wanted.contains(name);
         let receivers = self.options.receivers.iter().filter(|receiver| is_wanted(&receiver.name));
-        let told = receivers.filter(|receiver| receiver.tells_ends || !notice.is_end);
-        told.map(|receiver| Delivery::new(receiver, notice.alert.clone(), notice.is_end, now_ms)).collect()
+        let wanted = receivers.filter(|receiver| receiver.tells_ends || !notice.is_end);
+        wanted.map(|receiver| Delivery::new(receiver, notice.alert.clone(), notice.is_end, now_ms)).collect()
     }
 }
 

@@ -58,7 +58,7 @@ impl Line {
         let own = ["notice", "debug"].map(|kind| Block { kind, ..Block::default() });
         let blocks = members.iter().map(Member::block).chain(own).collect();
         let schedule = Schedule::new(intervals.iter().copied());
-        let runs_commands = |index: &usize| members[*index].segment.runs_commands();
+        let runs_commands = |index: &usize| members[*index].segment.commands().is_some();
         let with_commands = (0..members.len()).filter(runs_commands).collect();
         let mut line =
             Self { members, sampler_of, samplers, schedule, with_commands, are_jobs_requested: true, blocks };
@@ -93,7 +93,7 @@ impl Line {
     #[cold]
     fn command_deadline(&self, now: Nanos) -> Option<Nanos> {
         let members = self.with_commands.iter().map(|index| &self.members[*index]);
-        let earliest = members.filter_map(|member| member.segment.poll_deadline()).min()?;
+        let earliest = members.filter_map(|member| member.segment.commands()?.poll_deadline()).min()?;
         Some(now + earliest.saturating_sub(clock_now().boottime))
     }
 
@@ -142,7 +142,9 @@ impl Line {
 
     /// Polls a segment, and draws it.
     pub(crate) fn poll(&mut self, member: usize, time_zone: &TimeZone) {
-        self.members[member].segment.poll();
+        if let Some(commands) = self.members[member].segment.commands_mut() {
+            commands.poll();
+        }
         self.draw(member, false, time_zone);
     }
 
@@ -153,7 +155,7 @@ impl Line {
 
     /// Stops all commands, before another line replaces this one. Returns the processes that have not ended yet.
     pub(crate) fn shutdown(&mut self) -> Vec<Process> {
-        self.members.iter_mut().filter_map(|member| member.segment.shutdown()).collect()
+        self.members.iter_mut().filter_map(|member| member.segment.commands_mut()?.shutdown()).collect()
     }
 
     fn draw_all_of(&mut self, sampler: usize, is_tick: bool, time_zone: &TimeZone) {
@@ -204,12 +206,13 @@ impl Line {
     /// The running commands, and what becomes readable when they print something or end.
     pub(crate) fn commands(&self) -> impl Iterator<Item = (usize, Watch<'_>)> {
         let with_commands = self.with_commands.iter().copied();
-        with_commands.filter_map(|index| Some((index, self.members[index].segment.watch()?)))
+        with_commands.filter_map(|index| Some((index, self.members[index].segment.commands()?.watch()?)))
     }
 
     /// The processes of all commands.
     pub(crate) fn processes(&self) -> impl Iterator<Item = Known<'_>> {
-        self.members.iter().flat_map(|member| member.segment.processes()).flatten()
+        let commands = self.members.iter().filter_map(|member| member.segment.commands());
+        commands.flat_map(|commands| commands.processes()).flatten()
     }
 
     /// For each sampler that shows links or addresses, what becomes readable when these change.

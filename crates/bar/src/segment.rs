@@ -71,31 +71,31 @@ pub(crate) trait Segment {
         false
     }
 
+    /// Returns the commands that it runs, if its kind runs some.
+    fn commands(&self) -> Option<&dyn SegmentCommands> {
+        None
+    }
+
+    /// Returns the same to change them.
+    fn commands_mut(&mut self) -> Option<&mut dyn SegmentCommands> {
+        None
+    }
+}
+
+/// The commands of a segment.
+pub(crate) trait SegmentCommands {
     /// Becomes readable when [`poll`](Self::poll) has something to do.
-    fn watch(&self) -> Option<Watch<'_>> {
-        None
-    }
+    fn watch(&self) -> Option<Watch<'_>>;
 
-    /// Reads the output of its command, notices its end, and enforces its timeout.
-    fn poll(&mut self) {}
-
-    /// Stops its command. Returns the process if it has not ended yet, so that the caller can reap it.
-    fn shutdown(&mut self) -> Option<Process> {
-        None
-    }
-
-    /// Returns true if it runs commands.
-    fn runs_commands(&self) -> bool {
-        false
-    }
-
-    /// Its processes that are not reaped yet: the running one, and one that is ending.
-    fn processes(&self) -> [Option<Known<'_>>; 2] {
-        [None, None]
-    }
+    /// Reads the output, notices the end, and enforces the timeout.
+    fn poll(&mut self);
 
     /// When [`poll`](Self::poll) must be called at the latest, on the boot clock.
-    fn poll_deadline(&self) -> Option<Nanos> {
-        None
-    }
+    fn poll_deadline(&self) -> Option<Nanos>;
+
+    /// Stops the command. Returns the process if it has not ended yet, so that the caller can reap it.
+    fn shutdown(&mut self) -> Option<Process>;
+
+    /// Returns the processes that are not reaped yet: the running one, and one that is ending.
+    fn processes(&self) -> [Option<Known<'_>>; 2];
 }

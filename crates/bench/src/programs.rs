@@ -129,7 +129,7 @@ impl Running {
     /// Waits for its end.
     pub(super) fn wait(mut self) -> Result<Ran, String> {
         while self.read()? {}
-        let reaped = probe::spawn::reap(self.pid).ok_or("somebody else took its exit status")?;
+        let reaped = probe::spawn::reap(self.pid).ok_or("another process took its exit status")?;
         self.is_reaped = true;
         let wall = probe::clock_now().monotonic.saturating_sub(self.began);
         match reaped.ending {

@@ -33,7 +33,7 @@ fn of_size(name: &'static str, bytes: usize) -> Measurement {
         let command = Command { words: vec!["/bin/true".into()], ..Command::default() };
         let cost = own_wall(SPAWNS, || {
             let pid = command.start().map_err(|error| error.to_string())?;
-            probe::spawn::reap(pid).map(drop).ok_or_else(|| "nobody to reap".to_owned())
+            probe::spawn::reap(pid).map(drop).ok_or_else(|| "no child to reap".to_owned())
         });
         drop(memory);
         cost

@@ -239,9 +239,9 @@ mod tests {
     fn a_problem_is_told_once_when_it_is_certain_and_its_end() {
         use State::{Critical as C, Ok as O, Warning as W};
         let status = &mut CheckStatus::new(String::new());
-        let told = tell(status, &[O, C, C, C, W, O, O], FREE);
+        let sent = tell(status, &[O, C, C, C, W, O, O], FREE);
         let expected = [None, None, Some("PROBLEM"), None, Some("PROBLEM"), Some("RECOVERY"), None];
-        assert_eq!(told, expected);
+        assert_eq!(sent, expected);
         // No notification is sent of a state that was not certain.
         assert_eq!(tell(&mut CheckStatus::new(String::new()), &[O, C, O, O], FREE), [None; 4]);
     }
@@ -249,8 +249,8 @@ mod tests {
     #[test]
     fn it_is_told_again_after_a_while_and_others_too() {
         let status = &mut CheckStatus::new(String::new());
-        let told = tell(status, &[State::Critical; 65], FREE);
-        let at: Vec<usize> = told.iter().enumerate().filter_map(|(at, told)| told.map(|_| at)).collect();
+        let sent = tell(status, &[State::Critical; 65], FREE);
+        let at: Vec<usize> = sent.iter().enumerate().filter_map(|(at, sent)| sent.map(|_| at)).collect();
         assert_eq!((at, status.last_notification.unwrap().times), (vec![1, 61], 2));
         let mut check = check();
         let mut notifications = NotificationOptions {
@@ -296,9 +296,9 @@ mod tests {
         let status = &mut CheckStatus::new(String::new());
         let states: Vec<State> =
             (0..20).map(|at| if at % 2 == 0 { State::Ok } else { State::Critical }).collect();
-        let told: Vec<&str> = tell(status, &states, FREE).into_iter().flatten().collect();
-        assert_eq!(told, ["FLAPPINGSTART"]);
-        let told: Vec<&str> = tell(status, &[State::Ok; 30], FREE).into_iter().flatten().collect();
-        assert_eq!(told, ["FLAPPINGSTOP"]);
+        let sent: Vec<&str> = tell(status, &states, FREE).into_iter().flatten().collect();
+        assert_eq!(sent, ["FLAPPINGSTART"]);
+        let sent: Vec<&str> = tell(status, &[State::Ok; 30], FREE).into_iter().flatten().collect();
+        assert_eq!(sent, ["FLAPPINGSTOP"]);
     }
 }

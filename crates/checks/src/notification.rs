@@ -49,7 +49,7 @@ impl Subject for CheckNotice {
         }
         text.push_str(&format!("since {}", rfc3339(notice.since_ms)));
         if notice.kind == NoticeKind::Problem && notice.times > 1 {
-            text.push_str(&format!(", told for the {}. time", notice.times));
+            text.push_str(&format!(", sent for the {}. time", notice.times));
         }
         text.push_str(&format!("\nwhit on {}\n", notice.machine));
         Letter { line, text }

@@ -398,11 +398,11 @@ impl CheckStates {
         match advanced {
             Ok((next_ms, events)) => {
                 events.iter().for_each(|event| log.write(Level::Warning, event));
-                log.fault("what is told of checks", None);
+                log.fault("notifications of checks", None);
                 next_ms
             }
             Err(error) => {
-                log.fault("what is told of checks", Some(error));
+                log.fault("notifications of checks", Some(error));
                 Some(now_ms + 1000)
             }
         }

@@ -60,21 +60,21 @@ pub fn question(id: u16, name: &str, family: Family) -> Option<Vec<u8>> {
 
 /// The reply to a question; `None` if it is none to this one.
 pub fn reply(question: &[u8], message: &[u8]) -> Option<Reply> {
-    let (asked, told) = (question.get(..HEADER)?, message.get(..HEADER)?);
-    let is_response = told[2] & 0x80 != 0;
+    let (asked, answered) = (question.get(..HEADER)?, message.get(..HEADER)?);
+    let is_response = answered[2] & 0x80 != 0;
     // The same id, and the same question, but for the case of its letters.
     let same_question = message.get(HEADER..question.len())?.eq_ignore_ascii_case(question.get(HEADER..)?);
-    if asked[..2] != told[..2] || !is_response || told[4..6] != [0, 1] || !same_question {
+    if asked[..2] != answered[..2] || !is_response || answered[4..6] != [0, 1] || !same_question {
         return None;
     }
-    match told[3] & 0xf {
+    match answered[3] & 0xf {
         0 => {}
         3 => return Some(Reply::NoName),
         code => return Some(Reply::Refused(code)),
     }
-    let is_truncated = told[2] & 0x2 != 0;
+    let is_truncated = answered[2] & 0x2 != 0;
     let wanted = question.get(question.len() - 4..question.len() - 2)?;
-    let answers = u16::from_be_bytes([told[6], told[7]]);
+    let answers = u16::from_be_bytes([answered[6], answered[7]]);
     let (mut at, mut addresses) = (question.len(), Vec::new());
     for _ in 0..answers {
         let Some((found, end)) = record(message, at, wanted) else {

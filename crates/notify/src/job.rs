@@ -145,6 +145,8 @@ fn was_not_sent(error: &Error) -> bool {
         Error::Other(_)
         | Error::HostNotFound
         | Error::ConnectionFailed
+        | Error::ConnectProxyFailed(_)
+        | Error::InvalidProxyUrl
         | Error::BadUri(_)
         | Error::Tls(_)
         | Error::Http(_) => true,

@@ -95,7 +95,7 @@ or to lines, in a file of its own:
   line = \"PING\"
   text = \"PONG\\n\"
 The first that is meant replies; a * at the end of path or line stands for whatever follows.
-Ends on Ctrl-C, after --duration or --clients, and tells what came.";
+Ends on Ctrl-C, after --duration or --clients, and prints what came.";
 
 /// Returns the options of `whit send`.
 pub fn send_command() -> Command {

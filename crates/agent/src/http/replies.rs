@@ -1,4 +1,4 @@
-//! What the page is told beside series. `web/src/replies.ts` has the same types: `WHIT_WRITE_TYPES=1 cargo test -p agent replies` writes it.
+//! Answers to the page beside series. `web/src/replies.ts` has the same types: `WHIT_WRITE_TYPES=1 cargo test -p agent replies` writes it.
 
 use std::collections::BTreeMap;
 

@@ -39,7 +39,7 @@ impl BarConfig {
 
     /// Returns true if a segment runs a command.
     pub(crate) fn has_commands(&self) -> bool {
-        self.members.iter().any(|member| member.segment.runs_commands())
+        self.members.iter().any(|member| member.segment.commands().is_some())
     }
 }
 

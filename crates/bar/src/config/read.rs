@@ -30,7 +30,7 @@ pub(crate) const BAR_OPTIONS: [(&str, &str); 5] = [
 /// The options that all segments have.
 pub(crate) const SEGMENT_OPTIONS: [(&str, &str); 20] = [
     ("type", "the kind of segment"),
-    ("name", "tells segments of a kind apart, for clicks"),
+    ("name", "distinguishes segments of a kind, for clicks"),
     ("format", "what is shown; see below"),
     ("short", "what is shown where the room does not suffice"),
     ("variants", "other formats: [{ when = CONDITION, format = …, short = … }]; the first that holds"),

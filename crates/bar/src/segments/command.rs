@@ -13,6 +13,7 @@ use probe::wait::Watch;
 use super::field;
 use crate::appearance::ItemRenderer;
 use crate::kind::Kind;
+use crate::segment::SegmentCommands;
 use crate::{Segment, SegmentContext, SegmentInput, Tone};
 use configuration::{Fault, Options};
 use outcome::{Outcome, Syntax};
@@ -139,37 +140,12 @@ impl Segment for Command {
         self.tick(context);
     }
 
-    fn watch(&self) -> Option<Watch<'_>> {
-        self.run.as_ref().and_then(CommandRun::watch)
+    fn commands(&self) -> Option<&dyn SegmentCommands> {
+        Some(self)
     }
 
-    fn poll(&mut self) {
-        self.bury();
-        for _ in 0..EVENTS_AT_A_TIME {
-            let event = self.run.as_mut().and_then(|run| run.next(clock_now().boottime));
-            let Some(event) = event else { break };
-            self.take(event);
-        }
-        if self.is_wanted_again && self.run.is_none() {
-            self.start();
-        }
-    }
-
-    fn shutdown(&mut self) -> Option<Process> {
-        self.run.take().map(CommandRun::kill).or_else(|| self.dying.take())
-    }
-
-    fn runs_commands(&self) -> bool {
-        true
-    }
-
-    fn processes(&self) -> [Option<Known<'_>>; 2] {
-        let dying = self.dying.as_ref().map(|process| Known { pid: process.id().cast_unsigned(), run: None });
-        [self.run.as_ref().map(CommandRun::known), dying]
-    }
-
-    fn poll_deadline(&self) -> Option<Nanos> {
-        self.run.as_ref().and_then(CommandRun::deadline)
+    fn commands_mut(&mut self) -> Option<&mut dyn SegmentCommands> {
+        Some(self)
     }
 
     fn is_waiting(&self) -> bool {
@@ -191,5 +167,36 @@ impl Segment for Command {
         ]);
         let tone = if outcome.is_urgent { Tone::Urgent } else { Tone::Normal };
         items.paint(tone, outcome.color, outcome.background);
+    }
+}
+
+impl SegmentCommands for Command {
+    fn watch(&self) -> Option<Watch<'_>> {
+        self.run.as_ref().and_then(CommandRun::watch)
+    }
+
+    fn poll(&mut self) {
+        self.bury();
+        for _ in 0..EVENTS_AT_A_TIME {
+            let event = self.run.as_mut().and_then(|run| run.next(clock_now().boottime));
+            let Some(event) = event else { break };
+            self.take(event);
+        }
+        if self.is_wanted_again && self.run.is_none() {
+            self.start();
+        }
+    }
+
+    fn shutdown(&mut self) -> Option<Process> {
+        self.run.take().map(CommandRun::kill).or_else(|| self.dying.take())
+    }
+
+    fn processes(&self) -> [Option<Known<'_>>; 2] {
+        let dying = self.dying.as_ref().map(|process| Known { pid: process.id().cast_unsigned(), run: None });
+        [self.run.as_ref().map(CommandRun::known), dying]
+    }
+
+    fn poll_deadline(&self) -> Option<Nanos> {
+        self.run.as_ref().and_then(CommandRun::deadline)
     }
 }

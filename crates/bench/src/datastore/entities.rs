@@ -152,16 +152,16 @@ fn keys(count: usize) -> impl Iterator<Item = i64> {
     (0..).take(count)
 }
 
-fn told(error: StoreError) -> String {
+fn described(error: StoreError) -> String {
     error.to_string()
 }
 
 fn records(directory: &Path) -> Result<Box<dyn Entities>, String> {
-    Ok(Box::new(Records::open(&directory.join("records")).map_err(told)?))
+    Ok(Box::new(Records::open(&directory.join("records")).map_err(described)?))
 }
 
 fn tables(directory: &Path) -> Result<Box<dyn Entities>, String> {
-    Ok(Box::new(PlainTables::open(&directory.join("tables")).map_err(told)?))
+    Ok(Box::new(PlainTables::open(&directory.join("tables")).map_err(described)?))
 }
 
 fn files(directory: &Path) -> Result<Box<dyn Entities>, String> {
@@ -170,29 +170,29 @@ fn files(directory: &Path) -> Result<Box<dyn Entities>, String> {
 
 impl Entities for Records {
     fn put(&mut self, entities: &[Vec<u8>]) -> Result<(), String> {
-        self.put(keyed(entities)).map_err(told)
+        self.put(keyed(entities)).map_err(described)
     }
 
     fn get(&mut self, key: usize) -> Result<Option<Vec<u8>>, String> {
-        Self::get(self, key as i64).map_err(told)
+        Self::get(self, key as i64).map_err(described)
     }
 
     fn delete(&mut self, count: usize) -> Result<(), String> {
-        self.delete(keys(count)).map_err(told)
+        self.delete(keys(count)).map_err(described)
     }
 }
 
 impl Entities for PlainTables {
     fn put(&mut self, entities: &[Vec<u8>]) -> Result<(), String> {
-        self.put(keyed(entities)).map_err(told)
+        self.put(keyed(entities)).map_err(described)
     }
 
     fn get(&mut self, key: usize) -> Result<Option<Vec<u8>>, String> {
-        Self::get(self, key as i64).map_err(told)
+        Self::get(self, key as i64).map_err(described)
     }
 
     fn delete(&mut self, count: usize) -> Result<(), String> {
-        self.delete(keys(count)).map_err(told)
+        self.delete(keys(count)).map_err(described)
     }
 }
 

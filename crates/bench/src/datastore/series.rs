@@ -39,7 +39,7 @@ pub(super) fn measurements(options: &BenchOptions, remote: Option<&RemoteStore>)
             move || {
                 let directory = scratch.path()?.join(random::hex());
                 fs::create_dir(&directory).map_err(|error| error.to_string())?;
-                let opened = open(&directory.join("series")).map_err(told);
+                let opened = open(&directory.join("series")).map_err(described);
                 let measured = opened.and_then(|mut engine| answer(engine.as_mut(), question));
                 let _ = fs::remove_dir_all(&directory);
                 measured
@@ -84,7 +84,7 @@ pub(super) fn measurements(options: &BenchOptions, remote: Option<&RemoteStore>)
     ]
 }
 
-fn told(error: StoreError) -> String {
+fn described(error: StoreError) -> String {
     error.to_string()
 }
 
@@ -112,7 +112,9 @@ fn answer(engine: &mut dyn Engine, question: Question) -> Result<f64, String> {
             let values: Vec<_> =
                 ids.iter().enumerate().map(|(series, id)| (*id, value(series, tick))).collect();
             let clock = Clock { realtime: at, boottime: at, monotonic: at };
-            engine.append(&Tick { clock, boot_id: "bench", values: &values, tasks: None }).map_err(told)?;
+            engine
+                .append(&Tick { clock, boot_id: "bench", values: &values, tasks: None })
+                .map_err(described)?;
         }
         Ok(())
     };
@@ -121,7 +123,7 @@ fn answer(engine: &mut dyn Engine, question: Question) -> Result<f64, String> {
         return own_wall(1, fill).map(|ns| ns / samples);
     }
     fill()?;
-    let bytes = engine.finish().map_err(told)?;
+    let bytes = engine.finish().map_err(described)?;
     if question == Question::Bytes {
         return Ok(bytes as f64 / samples);
     }
@@ -133,7 +135,7 @@ fn answer(engine: &mut dyn Engine, question: Question) -> Result<f64, String> {
                 is_same &= found.to_bits() == value(*series, tick).to_bits();
                 tick += 1;
             };
-            engine.read(&name(*series), i64::MIN, i64::MAX, &mut each).map_err(told)?;
+            engine.read(&name(*series), i64::MIN, i64::MAX, &mut each).map_err(described)?;
             if !is_same || tick != TICKS {
                 return Err(format!("{} is not what was written", name(*series)));
             }

@@ -94,7 +94,7 @@ pub fn external_command(line: &str) -> Result<(i64, ExternalCommand<'_>), String
         }
         Kind::Acknowledge => {
             let is_sticky = number(rest.next("whether it is sticky")?)? == 2;
-            rest.next("whether contacts are told")?;
+            rest.next("whether contacts are notified")?;
             rest.next("whether it is persistent")?;
             ExternalCommand::Acknowledge {
                 target,

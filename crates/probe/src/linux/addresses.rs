@@ -13,7 +13,7 @@ use rustix::net::{
 };
 
 use super::files::{Buffer, absence};
-use super::machine::{Changes, Part};
+use super::part::{Changes, Part};
 
 /// RTMGRP_LINK, RTMGRP_IPV4_IFADDR, RTMGRP_IPV6_IFADDR of linux/rtnetlink.h.
 const GROUPS: u32 = 0x1 | 0x10 | 0x100;

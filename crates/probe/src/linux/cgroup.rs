@@ -8,7 +8,7 @@ use facts::sample::{Absence, CgroupLimits, Sample};
 use facts::unit::Bytes;
 
 use super::files::{Buffer, Extent, KeptFile};
-use super::machine::{Changes, Part};
+use super::part::{Changes, Part};
 use crate::roots::MachineDirectory;
 
 /// The memory files of the own cgroup and of those above it.

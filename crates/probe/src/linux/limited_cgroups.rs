@@ -15,7 +15,7 @@ use rustix::fs::{FileType, RawDir};
 
 use super::cgroup::read_mounts;
 use super::files::Buffer;
-use super::machine::{Changes, Part};
+use super::part::{Changes, Part};
 use crate::roots::MachineDirectory;
 
 /// The rescans from the beginning of one search to the next.

@@ -4,7 +4,6 @@
 
 mod devices;
 mod links;
-mod part;
 mod sensors;
 
 use facts::linux::arcstats::ArcStats;
@@ -28,13 +27,13 @@ use super::files::{Buffer, Extent, KeptFile};
 use super::filesystems::Filesystems;
 #[cfg(feature = "limited-cgroups")]
 use super::limited_cgroups::LimitedCgroups;
+use super::part::{Changes, Part};
 use super::wireless::Wireless;
 use crate::clock::clock_now;
 use crate::request::Request;
 use crate::roots::{MachineDirectory, RootError, Roots};
 use devices::{Backlights, Frequencies, PowerSupplies, ZramDevices};
 use links::Links;
-pub(super) use part::{Changes, Part};
 use sensors::Sensors;
 
 /// The interval at which directories and mounts are searched for what came or went.

@@ -20,6 +20,7 @@ mod limited_cgroups;
 mod machine;
 mod netlink;
 pub mod orphans;
+mod part;
 pub mod privilege;
 pub mod process_events;
 pub mod signals;

@@ -7,8 +7,8 @@ use facts::sample::{Absence, Sample};
 use rustix::io::Errno;
 
 use super::files::{Buffer, absence};
-use super::machine::{Changes, Part};
 use super::netlink::GenericSocket;
+use super::part::{Changes, Part};
 
 /// Opened when the first radio is seen: most machines have none.
 #[derive(Default)]

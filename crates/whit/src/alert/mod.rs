@@ -141,7 +141,7 @@ fn test(
     let mut has_failed = false;
     if sends {
         if options.receivers.is_empty() {
-            return Err(Failure::new("nobody is told: the configuration has no [[receiver]]"));
+            return Err(Failure::new("no receiver: the configuration has no table [[receiver]]"));
         }
         for receiver in &options.receivers {
             has_failed |= !send(receiver, &mut output)?;
@@ -188,10 +188,10 @@ fn send(receiver: &Receiver, output: &mut Output) -> Result<bool, Failure> {
         value: "0".to_owned(),
         text: "This is a test of whit alert.".to_owned(),
     };
-    let told = send_now(receiver, alert, now_ms());
-    let words = told.as_ref().map_or_else(String::as_str, |()| "told");
+    let sent = send_now(receiver, alert, now_ms());
+    let words = sent.as_ref().map_or_else(String::as_str, |()| "sent");
     output.write(format!("{}: {words}\n", receiver.name.shown()).as_bytes())?;
-    Ok(told.is_ok())
+    Ok(sent.is_ok())
 }
 
 fn silence(directory: &Path, selector: &str, length: Duration, comment: &str) -> Result<String, Failure> {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use checks::{Period, State};
+use checks::{CheckRequest, Downtime, Period, State};
 use clap::{Arg, ArgMatches, Command, value_parser};
 
 use crate::agent::configured_data_directory;
@@ -41,24 +41,12 @@ pub(super) enum CheckTask {
     Run { name: String },
     /// Says when and how one runs, and who gets notifications.
     Explain { name: String },
-    /// Asks the agent for something.
-    Request(Asked),
-    /// Ends a downtime.
-    EndDowntime(i64),
+    /// Asks the agent for something. The output of a result may be `-`: it is on standard input.
+    Request(CheckRequest),
     /// Prints Nagios' configuration as whit's.
     Import(PathBuf),
     /// Runs plugins for the agent.
     Runner,
-}
-
-/// A request to the agent.
-#[derive(Debug)]
-pub(super) enum Asked {
-    Submit { name: String, state: State, output: String },
-    Acknowledge { name: String, comment: String, is_sticky: bool },
-    Unacknowledge { name: String },
-    Downtime { pattern: String, since_ms: i64, length: Duration, every: String, comment: String },
-    Now { name: String },
 }
 
 const USUAL_DOWNTIME: Duration = Duration::from_secs(7200);
@@ -139,7 +127,6 @@ action has a help of its own: whit check downtime --help.";
 pub(crate) fn from_matches(matches: &ArgMatches) -> Result<CheckArgs, Failure> {
     let (action, matches) = chosen_action(matches, "list", &["all", "json"])?;
     let name = || text(matches, "check");
-    let comment = || text(matches, "comment");
     let is_json = || matches.get_flag("json");
     let task = match action {
         "show" => CheckTask::Show { name: name(), is_json: is_json() },
@@ -147,34 +134,24 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<CheckArgs, Failure> {
         "run" => CheckTask::Run { name: name() },
         "import" => CheckTask::Import(matches.get_one::<PathBuf>("file").cloned().unwrap_or_default()),
         "explain" => CheckTask::Explain { name: name() },
-        "now" => CheckTask::Request(Asked::Now { name: name() }),
-        "submit" => CheckTask::Request(Asked::Submit {
+        "now" => CheckTask::Request(CheckRequest::CheckNow { name: name() }),
+        "submit" => CheckTask::Request(CheckRequest::Submit {
             name: name(),
             state: state_of(&text(matches, "state"))?,
             output: text(matches, "text"),
+            at_ms: now_ms(),
         }),
-        "ack" => CheckTask::Request(Asked::Acknowledge {
+        "ack" => CheckTask::Request(CheckRequest::Acknowledge {
             name: name(),
-            comment: comment(),
+            author: author(),
+            comment: text(matches, "comment"),
             is_sticky: matches.get_flag("sticky"),
         }),
-        "unack" => CheckTask::Request(Asked::Unacknowledge { name: name() }),
-        "downtime" => {
-            let every = text(matches, "every");
-            if !every.is_empty() {
-                every.parse::<Period>().map_err(|message| Failure::usage(format!("--every: {message}")))?;
-            }
-            let usual = if every.is_empty() { USUAL_DOWNTIME } else { FOR_EVER };
-            CheckTask::Request(Asked::Downtime {
-                pattern: name(),
-                since_ms: instant_ms(matches, "since")?
-                    .unwrap_or_else(|| jiff::Timestamp::now().as_millisecond()),
-                length: matches.get_one("duration").copied().unwrap_or(usual),
-                every,
-                comment: comment(),
-            })
-        }
-        "undowntime" => CheckTask::EndDowntime(matches.get_one("number").copied().unwrap_or_default()),
+        "unack" => CheckTask::Request(CheckRequest::Unacknowledge { name: name() }),
+        "downtime" => CheckTask::Request(CheckRequest::Downtime(downtime(matches)?)),
+        "undowntime" => CheckTask::Request(CheckRequest::EndDowntime {
+            number: matches.get_one("number").copied().unwrap_or_default(),
+        }),
         RUNNER => CheckTask::Runner,
         _ => {
             let patterns = texts(matches, "patterns");
@@ -184,6 +161,36 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<CheckArgs, Failure> {
     };
     let config = matches.get_one::<PathBuf>("config").cloned();
     Ok(CheckArgs { directory: configured_data_directory(matches, past_directory)?, config, task })
+}
+
+fn now_ms() -> i64 {
+    jiff::Timestamp::now().as_millisecond()
+}
+
+/// The author of an acknowledgement or downtime.
+fn author() -> String {
+    let user = std::env::var("SUDO_USER").or_else(|_| std::env::var("USER"));
+    user.unwrap_or_else(|_| {
+        sampling::users::Users::read().name(probe::own_uid()).unwrap_or("unknown").to_owned()
+    })
+}
+
+fn downtime(matches: &ArgMatches) -> Result<Downtime, Failure> {
+    let every = text(matches, "every");
+    if !every.is_empty() {
+        every.parse::<Period>().map_err(|message| Failure::usage(format!("--every: {message}")))?;
+    }
+    let usual = if every.is_empty() { USUAL_DOWNTIME } else { FOR_EVER };
+    let length = matches.get_one("duration").copied().unwrap_or(usual);
+    let since_ms = instant_ms(matches, "since")?.unwrap_or_else(now_ms);
+    Ok(Downtime {
+        pattern: text(matches, "check"),
+        since_ms,
+        until_ms: since_ms.saturating_add(i64::try_from(length.as_millis()).unwrap_or(i64::MAX)),
+        every,
+        author: author(),
+        comment: text(matches, "comment"),
+    })
 }
 
 /// A state by its name or number.

@@ -72,12 +72,12 @@ pub(super) fn explain(
     {
         let _ = writeln!(text, "no notifications while the host {} is down", check.name.host.shown());
     }
-    let told = match (options.receivers.as_slice(), check.notifications.receivers.as_slice()) {
+    let receivers = match (options.receivers.as_slice(), check.notifications.receivers.as_slice()) {
         ([], _) => "none: there is no [[receiver]]".to_owned(),
         (all, []) => all.iter().map(|receiver| receiver.name.as_str()).collect::<Vec<_>>().join(", "),
         (_, some) => some.join(", "),
     };
-    let _ = writeln!(text, "notifications to: {}", told.shown());
+    let _ = writeln!(text, "notifications to: {}", receivers.shown());
     for (from, names) in &check.notifications.escalations {
         let _ = writeln!(text, "  from number {from} on also to {}", names.join(", ").shown());
     }

@@ -10,15 +10,13 @@ use std::process::ExitCode;
 
 use ::history::HISTORY;
 use checks::import;
-use checks::{
-    Check, CheckLedger, CheckOptions, CheckRequest, CheckStatus, Downtime, is_selected, runner, try_check,
-};
+use checks::{Check, CheckLedger, CheckOptions, CheckRequest, CheckStatus, is_selected, runner, try_check};
 use clap::ArgMatches;
 use notify::Outcome;
 use rustix::fd::AsFd as _;
 use text::printable::Shown as _;
 
-use self::arguments::{Asked, CheckArgs, CheckTask};
+use self::arguments::{CheckArgs, CheckTask};
 use crate::agent::configured_checks;
 use command::document::{DocumentKind, Documents};
 use command::failure::{Failure, write_stderr};
@@ -45,7 +43,6 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         }
         CheckTask::Explain { name } => explain(directory, config.as_deref(), name)?,
         CheckTask::Request(asked) => request(directory, asked)?,
-        CheckTask::EndDowntime(number) => end_downtime(directory, *number)?,
         CheckTask::Runner => {
             let agent = std::io::stdin().as_fd().try_clone_to_owned();
             agent.and_then(runner::run).map_err(Failure::of_system)?;
@@ -192,15 +189,8 @@ fn explain(directory: &Path, config: Option<&Path>, name: &str) -> Result<String
     Ok(explain::explain(check, &options, &downtimes, now_ms()))
 }
 
-/// The author of an acknowledgement or downtime.
-fn author() -> String {
-    let user = std::env::var("SUDO_USER").or_else(|_| std::env::var("USER"));
-    user.unwrap_or_else(|_| {
-        sampling::users::Users::read().name(probe::own_uid()).unwrap_or("unknown").to_owned()
-    })
-}
-
-fn request(directory: &Path, asked: &Asked) -> Result<String, Failure> {
+/// Asks the agent for something that its checks allow. Returns what is to be known of it.
+fn request(directory: &Path, request: &CheckRequest) -> Result<String, Failure> {
     let mut ledger = open(directory)?;
     let failed = |error| of_ledger(directory, error);
     let known = ledger.configured().map_err(failed)?;
@@ -208,45 +198,36 @@ fn request(directory: &Path, asked: &Asked) -> Result<String, Failure> {
         let found = known.iter().find(|status| status.name == *name);
         found.ok_or_else(|| unknown(name, &known))
     };
-    let mut text = String::new();
-    let request = match asked {
-        Asked::Submit { name, state, output } => {
-            let output = if output == "-" { standard_input()? } else { output.clone() };
+    let (mut text, mut request) = (String::new(), request.clone());
+    match &mut request {
+        CheckRequest::Submit { output, .. } => {
             // A check without a result is not in the ledger: the agent decides whether it exists.
-            CheckRequest::Submit { name: name.clone(), state: *state, output, at_ms: now_ms() }
+            if output == "-" {
+                *output = standard_input()?;
+            }
         }
-        Asked::Acknowledge { name, comment, is_sticky } => {
+        CheckRequest::Acknowledge { name, .. } => {
             if !find(name)?.is_problem() {
                 return Err(Failure::new(format!("{} has no problem to acknowledge", name.shown())));
             }
-            CheckRequest::Acknowledge {
-                name: name.clone(),
-                author: author(),
-                comment: comment.clone(),
-                is_sticky: *is_sticky,
-            }
         }
-        Asked::Unacknowledge { name } => CheckRequest::Unacknowledge { name: find(name)?.name.clone() },
-        Asked::Now { name } => CheckRequest::CheckNow { name: name.clone() },
-        Asked::Downtime { pattern, since_ms, length, every, comment } => {
-            let length_ms = i64::try_from(length.as_millis()).unwrap_or(i64::MAX);
-            let downtime = Downtime {
-                pattern: pattern.clone(),
-                since_ms: *since_ms,
-                until_ms: since_ms.saturating_add(length_ms),
-                every: every.clone(),
-                author: author(),
-                comment: comment.clone(),
-            };
+        CheckRequest::Unacknowledge { name } => drop(find(name)?),
+        CheckRequest::CheckNow { .. } => {}
+        CheckRequest::Downtime(downtime) => {
             let count = known.iter().filter(|status| downtime.is_of(&status.name)).count();
             if count == 0 {
-                return Err(unknown(pattern, &known));
+                return Err(unknown(&downtime.pattern, &known));
             }
             let checks = if count == 1 { "check" } else { "checks" };
-            text = format!("of {count} {checks}, until {}\n", render::until(&downtime));
-            CheckRequest::Downtime(downtime)
+            text = format!("of {count} {checks}, until {}\n", render::until(downtime));
         }
-    };
+        CheckRequest::EndDowntime { number } => {
+            let downtimes = ledger.downtimes().map_err(failed)?;
+            if downtimes.iter().all(|(known, _)| known != number) {
+                return Err(Failure::new(format!("there is no downtime {number}")));
+            }
+        }
+    }
     ledger.request(&[request]).map_err(failed)?;
     Ok(text)
 }
@@ -257,15 +238,4 @@ fn standard_input() -> Result<String, Failure> {
     let mut bytes = Vec::new();
     std::io::stdin().take(MOST_BYTES).read_to_end(&mut bytes).map_err(Failure::of_system)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-fn end_downtime(directory: &Path, number: i64) -> Result<String, Failure> {
-    let mut ledger = open(directory)?;
-    let failed = |error| of_ledger(directory, error);
-    let known = ledger.downtimes().map_err(failed)?;
-    if known.iter().all(|(known, _)| *known != number) {
-        return Err(Failure::new(format!("there is no downtime {number}")));
-    }
-    ledger.request(&[CheckRequest::EndDowntime { number }]).map_err(failed)?;
-    Ok(String::new())
 }

@@ -83,5 +83,9 @@ fn holders(file: &LockFile) -> String {
         Holder::Took(pid) => format!("a process that has it from {pid}, which acquired it"),
     };
     let holders: Vec<String> = file.holders().into_iter().map(description).collect();
-    if holders.is_empty() { "somebody (/proc/locks does not say who)".to_owned() } else { holders.join(", ") }
+    if holders.is_empty() {
+        "a process that /proc/locks does not name".to_owned()
+    } else {
+        holders.join(", ")
+    }
 }

@@ -7,9 +7,9 @@ use facts::linux::zram::Zram;
 use facts::name::Name;
 use facts::sample::{Absence, Sample};
 
-use super::{Changes, Part};
 use crate::linux::directories::KeptDirectory;
 use crate::linux::files::{Buffer, Extent, KeptFile};
+use crate::linux::part::{Changes, Part};
 use crate::roots::MachineDirectory;
 
 /// /sys/class/power_supply.

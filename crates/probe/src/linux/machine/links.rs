@@ -5,9 +5,9 @@ use facts::linux::net_attributes::{self, Link, LinkKind};
 use facts::name::Name;
 use facts::sample::{Absence, Sample};
 
-use super::{Changes, Part};
 use crate::linux::directories::KeptDirectory;
 use crate::linux::files::{Buffer, Extent, KeptFile};
+use crate::linux::part::{Changes, Part};
 use crate::roots::MachineDirectory;
 
 /// /sys/class/net.

@@ -5,9 +5,9 @@ use facts::name::Name;
 use facts::sample::{Absence, Sample};
 use rustix::fs::RawDir;
 
-use super::{Changes, Part};
 use crate::linux::directories::{KeptDirectory, natural_order};
 use crate::linux::files::{Buffer, Extent, KeptFile};
+use crate::linux::part::{Changes, Part};
 use crate::roots::MachineDirectory;
 
 /// /sys/class/hwmon and /sys/class/thermal.

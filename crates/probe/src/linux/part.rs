@@ -2,7 +2,7 @@
 
 use facts::sample::Sample;
 
-use crate::linux::files::Buffer;
+use super::files::Buffer;
 
 /// The changes that are possible since the last tick.
 #[derive(Clone, Copy, Debug)]
