@@ -57,8 +57,13 @@ pub fn data() -> Arg {
     option(
         "data",
         Kind::Directory,
-        "Where the history is [default: whit in $XDG_STATE_HOME, for root /var/lib/whit, or that of the running agent]",
+        "Where the history is [default: $WHIT_DATA, or whit in $XDG_STATE_HOME, for root /var/lib/whit]",
     )
+}
+
+/// The same for what reads a history, which may be that of the agent that runs.
+pub fn past_data() -> Arg {
+    data().help("Where the history is [default: $WHIT_DATA, or whit in $XDG_STATE_HOME, for root /var/lib/whit, or that of the running agent]")
 }
 
 /// Returns the data directory as it is named, or this user's place for it.
@@ -82,7 +87,7 @@ pub fn named_data(matches: &ArgMatches) -> Option<&Path> {
 /// At which instant of the past, and where that was recorded.
 pub fn past(command: Command, help: &'static str) -> Command {
     #[cfg(feature = "agent")]
-    let command = command.arg(instant_option("at", help)).arg(data().requires("at"));
+    let command = command.arg(instant_option("at", help)).arg(past_data().requires("at"));
     #[cfg(not(feature = "agent"))]
     let _ = help;
     command
@@ -193,7 +198,9 @@ pub fn chosen_action<'m>(
     let Some((name, of_action)) = matches.subcommand() else { return Ok((usual, matches)) };
     let is_given = |option: &str| matches.value_source(option) == Some(ValueSource::CommandLine);
     match of_usual.iter().find(|option| is_given(option)) {
-        Some(option) => Err(Failure::usage(format!("--{option} stands behind {name}, if that has it"))),
+        Some(option) => {
+            Err(Failure::usage(format!("--{option} stands behind the action: {name} --{option}")))
+        }
         None => Ok((name, of_action)),
     }
 }

@@ -1,6 +1,6 @@
-//! The agent that runs: where its history is, and where it answers requests.
+//! The agents that run: where their histories are, and where they answer requests.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 
 use sampling::agent_client::AgentClient;
@@ -12,33 +12,43 @@ use crate::paths;
 pub struct RunningAgent {
     /// Its data directory.
     pub data: Option<PathBuf>,
-    /// Where it answers requests over HTTP, such as `http://127.0.0.1:9140`; `None` if nowhere, or at a Unix socket.
+    /// Where it answers requests over HTTP without a token, such as `http://127.0.0.1:9140`; `None` if nowhere, or at a Unix socket.
     pub url: Option<String>,
 }
 
-/// Finds an agent by its socket, that of the machine first.
-pub fn find() -> Option<RunningAgent> {
-    let status = |path: PathBuf| AgentClient::connect(&path).ok()?.status().ok();
-    paths::agent_sockets().find_map(status).map(|status| described(&status))
+/// Finds agents by their sockets, that of the machine first. Root believes that one alone, and others beside it only one of their own: who
+/// listens at another socket could lead a command to any file.
+pub fn find_all() -> impl Iterator<Item = RunningAgent> {
+    let own_uid = probe::own_uid();
+    let trusted = paths::agent_sockets().enumerate().filter_map(move |(place, path)| {
+        let is_of_system = place == 0;
+        if own_uid == 0 && !is_of_system {
+            return None;
+        }
+        let mut client = AgentClient::connect(&path).ok()?;
+        let is_own = client.peer_uid().is_ok_and(|uid| uid == own_uid);
+        if is_of_system || is_own { client.status().ok() } else { None }
+    });
+    trusted.map(|status| described(&status))
 }
 
 fn described(status: &str) -> RunningAgent {
     let value = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
     RunningAgent {
-        data: value("data").map(PathBuf::from),
-        url: value("http").and_then(|address| address.parse().ok()).map(url),
+        data: value("data").map(PathBuf::from).filter(|data| data.is_absolute()),
+        url: value("http").and_then(|address| url(address.parse().ok()?)),
     }
 }
 
-fn url(mut address: SocketAddr) -> String {
+/// The address on this machine, where the agent knows users.
+fn url(mut address: SocketAddr) -> Option<String> {
     if address.ip().is_unspecified() {
-        // It listens at all addresses, and knows users of this one.
         address.set_ip(match address {
-            SocketAddr::V4(_) => std::net::Ipv4Addr::LOCALHOST.into(),
-            SocketAddr::V6(_) => std::net::Ipv6Addr::LOCALHOST.into(),
+            SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+            SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
         });
     }
-    format!("http://{address}")
+    address.ip().is_loopback().then(|| format!("http://{address}"))
 }
 
 #[cfg(test)]
@@ -56,7 +66,10 @@ mod tests {
         assert_eq!(agent(status), (text("/srv/my history"), text("http://127.0.0.1:9140")));
         assert_eq!(agent("http 0.0.0.0:80\n").1, text("http://127.0.0.1:80"));
         assert_eq!(agent("http [::]:80\n").1, text("http://[::1]:80"));
-        assert_eq!(agent("http unix:/run/whit/http.sock\n").1, None);
-        assert_eq!(agent("database 1\n"), (None, None));
+        for status in
+            ["http unix:/run/whit/http.sock\n", "http 192.0.2.7:80\n", "database 1\n", "data history\n"]
+        {
+            assert_eq!(agent(status), (None, None), "{status}");
+        }
     }
 }

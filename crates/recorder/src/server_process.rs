@@ -127,6 +127,10 @@ impl ServerProcess {
                 Ending::Unknown => "unknown status".to_owned(),
             };
             log.write(Level::Warning, &format!("the server process ended ({how}); recording continues"));
+            if ending == Ending::Exited(0) {
+                // It asked for another one, and will not fail the more often.
+                self.delay = FIRST_DELAY;
+            }
         }
         let now = clock_now().boottime;
         if self.running.is_some() || self.killed.is_some() || now < self.start_at {

@@ -1,9 +1,14 @@
 //! An agent elsewhere, or one whose history this user may not read: what it answers beside the queries of Prometheus.
 
+use std::ops::RangeInclusive;
+
 use history::why::{Findings, Target, Window};
 use serde_json::Value;
 
 use crate::RemoteStore;
+
+/// The years 1970 to 9999, in milliseconds since 1970.
+const TIMES_MS: RangeInclusive<i64> = 0..=253_402_300_799_999;
 
 impl RemoteStore {
     /// Returns the first and the last tick that an agent has, in milliseconds since 1970; `None` if it has none.
@@ -12,7 +17,9 @@ impl RemoteStore {
     /// If it cannot be asked, or is no agent of whit.
     pub fn extent_ms(&self) -> Result<Option<(i64, i64)>, String> {
         let status = self.get("status", Vec::new())?;
-        Ok(status["first_ms"].as_i64().zip(status["last_ms"].as_i64()))
+        // Others would be no times.
+        let time = |name: &str| status[name].as_i64().filter(|time_ms| TIMES_MS.contains(time_ms));
+        Ok(time("first_ms").zip(time("last_ms")))
     }
 
     /// Returns what an agent finds about a window, and about a target if one is named.

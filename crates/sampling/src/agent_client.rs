@@ -57,6 +57,14 @@ impl AgentClient {
         &self.hello
     }
 
+    /// Returns the user of the agent.
+    ///
+    /// # Errors
+    /// If the kernel does not say it.
+    pub fn peer_uid(&self) -> io::Result<u32> {
+        Ok(probe::sockets::peer(&self.stream)?.uid)
+    }
+
     /// Lines of `name value`: what the agent costs and records.
     ///
     /// # Errors

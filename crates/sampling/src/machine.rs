@@ -12,7 +12,7 @@ use crate::memory::{Formula, MemoryReader};
 /// Samples the sources that were requested.
 #[derive(Debug)]
 pub struct MachineSampler {
-    /// `None`: it is the past, which stands still.
+    /// `None`: the samples are recorded or captured, and stay.
     probe: Option<Probe>,
     memory: MemoryReader,
     // Boxed, since they are swapped at every tick.
@@ -51,7 +51,7 @@ impl MachineSampler {
         let (then, now) = (uptime(&earlier.now)?, uptime(&self.now)?);
         let realtime = self.now.clock.realtime;
         self.before = earlier.now;
-        // Their own clocks: that of this machine may have begun later than what is between them.
+        // Clocks are made from the captures' uptimes: the uptime of the machine that reads them may be shorter than the time between them.
         let before = realtime.saturating_sub(now.saturating_sub(then));
         self.before.clock = Clock { monotonic: then, boottime: then, realtime: before };
         self.now.clock = Clock { monotonic: now, boottime: now, realtime };

@@ -48,7 +48,7 @@ impl Retention {
     }
 }
 
-/// The most windows of a block, and the most blocks that become one.
+/// The most windows of a block, and the most blocks that are merged into one.
 const MOST_WINDOWS: i64 = block::BLOCK_TICKS as i64;
 const MOST_SOURCES: usize = 64;
 /// Series that are thinned in one tick.
@@ -63,7 +63,7 @@ pub(crate) struct Maintenance {
     thinning: Option<Thinning>,
     is_planned: bool,
     /// Nothing waits for more of its kind.
-    is_thorough: bool,
+    includes_unfull_groups: bool,
 }
 
 #[derive(Debug)]
@@ -98,7 +98,7 @@ impl Maintenance {
 
     /// Lets it look again at once, also for what would otherwise wait until a block of windows is full.
     pub(crate) fn start_over_thoroughly(&mut self) {
-        *self = Self { is_thorough: true, ..Self::default() };
+        *self = Self { includes_unfull_groups: true, ..Self::default() };
     }
 
     /// Does a part of what is to be done. `now_ns` is the time since 1970, `next_id` gives a new block its number. Returns what is
@@ -116,7 +116,7 @@ impl Maintenance {
     ) -> Result<Vec<String>, StoreError> {
         if !self.is_planned && self.jobs.is_empty() && self.thinning.is_none() {
             self.is_planned = true;
-            self.jobs = plan(connection, retention, now_ns, self.is_thorough)?;
+            self.jobs = plan(connection, retention, now_ns, self.includes_unfull_groups)?;
             return Ok(Vec::new());
         }
         if let Some(thinning) = &mut self.thinning {
@@ -199,10 +199,10 @@ fn plan(
     connection: &Connection,
     retention: &Retention,
     now_ns: i64,
-    is_thorough: bool,
+    includes_unfull_groups: bool,
 ) -> Result<VecDeque<Job>, StoreError> {
     let mut jobs = VecDeque::new();
-    plan_blocks(connection, retention, now_ns, is_thorough, &mut jobs)?;
+    plan_blocks(connection, retention, now_ns, includes_unfull_groups, &mut jobs)?;
     plan_tasks(connection, retention, now_ns, &mut jobs)?;
     let used_bytes = database::file_bytes(connection)?.saturating_sub(database::free_bytes(connection)?);
     if used_bytes > retention.most_bytes {
@@ -211,7 +211,7 @@ fn plan(
     Ok(jobs)
 }
 
-/// The age of something after which so much was recorded: never more than that, whatever the clock was set to meanwhile.
+/// Returns the age of a block or chunk, at most the time that was recorded after it: a clock that is set forward makes nothing old.
 fn age_s(now_ns: i64, last_ns: i64, recorded_after_s: i64) -> i64 {
     (now_ns.saturating_sub(last_ns) / 1_000_000_000).min(recorded_after_s)
 }
@@ -220,7 +220,7 @@ fn plan_blocks(
     connection: &Connection,
     retention: &Retention,
     now_ns: i64,
-    is_thorough: bool,
+    includes_unfull_groups: bool,
     jobs: &mut VecDeque<Job>,
 ) -> Result<(), StoreError> {
     let mut statement = connection.prepare_cached(
@@ -253,7 +253,7 @@ fn plan_blocks(
         }
     }
     // The last group may grow: it waits until it is full, for which the blocks that follow are not old enough yet.
-    let _ = groups.pop_if(|last| !is_thorough && !last.is_full());
+    let _ = groups.pop_if(|last| !includes_unfull_groups && !last.is_full());
     jobs.extend(groups.into_iter().map(|Group { sources, step_s, .. }| Job::Thin { sources, step_s }));
     Ok(())
 }

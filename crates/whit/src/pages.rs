@@ -52,15 +52,9 @@ fn page(command: &Command) -> Result<Vec<u8>, Failure> {
         man.render_subcommands_section(&mut page).map_err(Failure::internal)?;
     }
     let mut text = String::new();
-    let actions = command.get_subcommands().filter(|one| command.get_name() != "whit" && !one.is_hide_set());
-    for (index, action) in actions.enumerate() {
-        if index == 0 {
-            text.push_str(".SH ACTIONS\n");
-        }
-        let usage = action.clone().render_usage().to_string();
-        let usage = usage.trim_start_matches("Usage: ").to_owned();
-        let about = action.get_about().map(ToString::to_string).unwrap_or_default();
-        text.push_str(&format!(".TP\n.B {}\n{}\n", escaped(&usage), escaped(&about)));
+    if command.get_name() != "whit" && command.has_subcommands() {
+        text.push_str(".SH ACTIONS\n");
+        command.get_subcommands().for_each(|action| push_action(action, &mut text));
     }
     let examples = examples::of(command.get_name());
     if !examples.is_empty() {
@@ -85,6 +79,23 @@ fn page(command: &Command) -> Result<Vec<u8>, Failure> {
     }
     page.extend_from_slice(text.as_bytes());
     Ok(page)
+}
+
+/// Appends an action, its options but for those that all actions have, and its own actions.
+fn push_action(action: &Command, text: &mut String) {
+    let usage = action.clone().render_usage().to_string();
+    let about = action.get_about().map(ToString::to_string).unwrap_or_default();
+    text.push_str(&format!(
+        ".TP\n.B {}\n{}\n",
+        escaped(usage.trim_start_matches("Usage: ")),
+        escaped(&about)
+    ));
+    let own = action.get_arguments().filter(|arg| !arg.is_global_set() && arg.get_long() != Some("help"));
+    for arg in own {
+        let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+        text.push_str(&format!(".RS\n.TP\n.B {}\n{}\n.RE\n", escaped(&arg.to_string()), escaped(&help)));
+    }
+    action.get_subcommands().for_each(|action| push_action(action, text));
 }
 
 /// As roff reads it as it is.

@@ -108,7 +108,7 @@ fn usage_errors_are_2() {
     fails(&["run"], 2, "CMD");
     fails(&["run", "--tiemout", "1s", "true"], 2, "--timeout");
     fails(&["age", "--delete", "--older", "1d"], 2, "--delete needs a DIR");
-    fails(&["check", "--json", "show", "web"], 2, "--json stands behind show");
+    fails(&["check", "--json", "show", "web"], 2, "--json stands behind the action: show --json");
     fails(&["check", "ack", "web", "--duration", "2h"], 2, "--duration");
     fails(&["check", "submit", "web", "ok"], 2, "<TEXT>");
     fails(&["check", "undowntime", "first"], 2, "<NUMBER>");

@@ -1,4 +1,4 @@
-//! A part of the server, and how it is kept running.
+//! A part of the server: how it is started, tried again and reconfigured.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,12 +29,12 @@ pub(super) struct Settings {
 /// The context that parts are started with.
 pub(super) struct Context {
     pub(super) settings: Settings,
-    /// The path of the database.
+    /// The path of history.sqlite.
     pub(super) history: PathBuf,
     pub(super) states: SharedStates,
     /// Notified when a client needs data of the recorder.
     pub(super) requests: Notifier,
-    /// The address of HTTP, which was bound, or could not be, while the process had the privilege for it.
+    /// The address of HTTP, which was bound, or could not be, while the process had the privilege for it. `None` once it is taken.
     pub(super) bound_http: Option<io::Result<BoundHttp>>,
     /// What runs plugins as other users, started while the process had the privilege for it.
     pub(super) runner: Option<PrivilegedRunner>,
@@ -77,8 +77,8 @@ impl<P> Default for Slot<P> {
 
 /// A slot, whatever its part is.
 pub(super) trait AnySlot {
-    /// Starts the part, unless it runs, is not configured, or has failed a moment ago.
-    fn start_if_due(&mut self, context: &mut Context, log: &mut Log);
+    /// Starts the part again if it could not be started and the delay is over.
+    fn retry_if_due(&mut self, context: &mut Context, log: &mut Log);
 
     /// Applies the settings of the context.
     fn reconfigure(&mut self, old: &Settings, context: &mut Context, log: &mut Log);
@@ -102,7 +102,7 @@ impl<P: Part> Slot<P> {
 }
 
 impl<P: Part> AnySlot for Slot<P> {
-    fn start_if_due(&mut self, context: &mut Context, log: &mut Log) {
+    fn retry_if_due(&mut self, context: &mut Context, log: &mut Log) {
         if self.retry_at.is_some_and(|at| clock_now().boottime >= at) {
             self.start(context, log);
         }
@@ -111,7 +111,7 @@ impl<P: Part> AnySlot for Slot<P> {
     fn reconfigure(&mut self, old: &Settings, context: &mut Context, log: &mut Log) {
         let is_kept = self.part.as_mut().is_some_and(|part| part.reconfigure(old, &context.settings));
         if !is_kept {
-            // Its path or address may stay the same. An error of the new settings is another one.
+            // The old part is dropped first: it may hold the same path or address. A fault is logged again, even if it is the same.
             *self = Self::default();
             log.forget(P::NAME);
             self.start(context, log);
@@ -146,11 +146,11 @@ mod tests {
         let settings = context.settings.clone();
         slot.reconfigure(&settings, &mut context, &mut log);
         assert!(slot.part.is_none() && slot.retry_at.is_some() && slot.delay > FIRST_DELAY);
-        slot.start_if_due(&mut context, &mut log);
+        slot.retry_if_due(&mut context, &mut log);
         assert!(slot.part.is_none(), "not at once");
         std::fs::write(&history, "").unwrap();
         slot.retry_at = Some(Nanos(0));
-        slot.start_if_due(&mut context, &mut log);
+        slot.retry_if_due(&mut context, &mut log);
         assert!(slot.part.is_some() && slot.retry_at.is_none() && slot.delay == FIRST_DELAY);
         // It stays with the same settings.
         std::fs::remove_file(&history).unwrap();

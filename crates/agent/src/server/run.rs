@@ -57,7 +57,13 @@ pub fn serve(
     // Capabilities are per thread: they are dropped before another thread is started, and after a port below 1024 is bound.
     let bound = options.http.as_ref().map(BoundHttp::new);
     let runner_lost = Notifier::new().map_err(system("a pipe"))?;
-    let runner = confinement::privileged_runner(&options, &runner_lost).map_err(system("plugins"))?;
+    let runner = confinement::privileged_runner(&options, &runner_lost).unwrap_or_else(|error| {
+        log.write(Level::Warning, &format!("plugins run as the agent's user alone: {error}"));
+        None
+    });
+    if runner.is_some() {
+        confinement::refuse_inspection().map_err(system("prctl"))?;
+    }
     confinement::drop_privileges(&options).map_err(system("capabilities"))?;
     let link = Link::new(UnixStream::from(recorder), MOST_BODY_BYTES).map_err(system("the recorder"))?;
     let requests = Notifier::new().map_err(system("a pipe"))?;
@@ -97,6 +103,10 @@ pub fn serve(
         }
         if ready.iter().any(|ready| ready.token == RUNNER_LOST) {
             // The recorder starts another server, which has the privileges for another one.
+            log.write(
+                Level::Warning,
+                "the process that runs plugins is gone: the server ends and is started again",
+            );
             return Ok(());
         }
         match server.turn() {
@@ -234,7 +244,9 @@ impl State {
         let Some(services) = &mut self.services else { return };
         let states = services.states().clone();
         let data = services.data().to_owned();
-        let listen = services.http().map(|http| http.listen().clone());
+        // With a token it answers no command.
+        let has_token = self.options.http.as_ref().is_some_and(|http| http.token.is_some());
+        let listen = services.http().filter(|_| !has_token).map(|http| http.listen().clone());
         let Some(socket) = services.socket() else { return };
         for scope in socket.status_wishes() {
             let mut status = String::from_utf8_lossy(body).into_owned();
@@ -286,6 +298,7 @@ impl State {
 /// Appends where the history is and where requests over HTTP are answered, for commands that look for an agent.
 fn write_addresses(listen: Option<&Listen>, data: &Path, status: &mut String) {
     // A line has one value.
+    let data = std::path::absolute(data).unwrap_or_default();
     if let Some(data) = data.to_str().filter(|data| !data.contains('\n')) {
         let _ = writeln!(status, "data {data}");
     }

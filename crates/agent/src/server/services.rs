@@ -65,7 +65,7 @@ impl Services {
     /// Starts parts again that failed, if it is time.
     pub(super) fn start_failed(&mut self) {
         for slot in self.parts.all() {
-            slot.start_if_due(&mut self.context, &mut self.log);
+            slot.retry_if_due(&mut self.context, &mut self.log);
         }
     }
 

@@ -120,8 +120,8 @@ impl Run {
         self.streams[stream].read();
     }
 
-    /// Its time is over: does what is next about that. It is reported when it is asked to end.
-    pub(super) fn hasten(&mut self, pid: u32, now: Nanos, out: &mut Vec<u8>) {
+    /// Does what is next about a run that is past its deadline. It is reported when it is asked to end.
+    pub(super) fn end_next(&mut self, pid: u32, now: Nanos, out: &mut Vec<u8>) {
         match self.stage {
             Stage::Runs => {
                 end_group(pid, false);

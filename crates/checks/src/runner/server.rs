@@ -19,15 +19,16 @@ use super::frames::Order;
 use super::run::{Run, report_failure};
 use service::frames::take;
 
-/// The token of the agent; those of streams are above it.
+/// The token of the agent's socket. That of a stream is the pid of its plugin, shifted, and 0 for its output or 1 for its errors.
 const AGENT: u64 = 0;
 /// A run has its output watched after so long. Most have ended by then, and were spared three system calls.
 const WATCH_AFTER: Nanos = Nanos(20_000_000);
 /// Between two looks for what plugins left behind.
 const SWEEP_INTERVAL: Nanos = Nanos(1_000_000_000);
-/// Reports wait for others so long, up to so many bytes.
+/// Reports wait for others so long.
 const SEND_INTERVAL: Nanos = Nanos(50_000_000);
-const MOST_KEPT_BYTES: usize = 32 * 1024;
+/// Of this size they are sent at once.
+const SEND_AT_BYTES: usize = 32 * 1024;
 /// When the agent is gone, what cannot be killed is waited for so long.
 const LAST_WAIT: Nanos = Nanos(5_000_000_000);
 /// Orders are read in such parts.
@@ -36,16 +37,16 @@ const READ_BYTES: usize = 16 * 1024;
 /// Runs what the agent at the other end of a socket orders, until that is closed.
 ///
 /// # Errors
-/// If the machine has no room for it.
+/// If the kernel refuses a resource, or an order is malformed.
 pub fn run(agent: OwnedFd) -> io::Result<()> {
-    privilege::keep_for_commands()?;
     // The limits of the server do not apply to plugins. Without privileges the priority stays.
     probe::raise_memory_limit();
     probe::restore_priority();
     let _ = std::fs::write("/proc/self/oom_score_adj", "0");
+    privilege::keep_for_commands()?;
     let agent = UnixStream::from(agent);
     agent.set_nonblocking(true)?;
-    // The end of the agent ends this process, not a signal to its group.
+    // These are received and do nothing: only the end of the agent, which closes its socket, ends this process.
     let signals = [Signal::Child, Signal::Terminate, Signal::Interrupt, Signal::Hangup];
     let mut waiter = Waiter::open(&signals)?;
     waiter.watch(AGENT, Watch::Edges { descriptor: agent.as_fd(), with_room: true })?;
@@ -68,11 +69,13 @@ pub fn run(agent: OwnedFd) -> io::Result<()> {
         send_at: None,
         must_sweep: false,
     };
-    server.serve()
+    let served = server.serve();
+    // Whatever happened, nothing that was started stays.
+    server.end_all().and(served)
 }
 
 struct Server {
-    /// That of this process.
+    /// The pid of this process.
     id: u32,
     agent: UnixStream,
     waiter: Waiter,
@@ -102,13 +105,13 @@ impl Server {
         let (mut has_orders, mut has_ended) = (true, true);
         loop {
             if std::mem::take(&mut has_orders) && !self.take_orders()? {
-                return self.end_all();
+                return Ok(());
             }
             if std::mem::take(&mut has_ended) {
                 self.reap();
             }
             let now = clock_now().boottime;
-            self.hasten(now);
+            self.end_overdue(now);
             self.watch_slow(now);
             self.sweep(now);
             self.send_reports(now);
@@ -179,14 +182,14 @@ impl Server {
         }
     }
 
-    /// Hastens the runs whose time is over.
-    fn hasten(&mut self, now: Nanos) {
+    /// Ends the runs that are past their deadline: first asks, then kills, again and again.
+    fn end_overdue(&mut self, now: Nanos) {
         while let Some((deadline, pid)) = self.deadlines.first().copied()
             && deadline <= now
         {
             self.deadlines.remove(&(deadline, pid));
             if let Some(run) = self.running.get_mut(&pid) {
-                run.hasten(pid, now, &mut self.reports);
+                run.end_next(pid, now, &mut self.reports);
                 self.deadlines.insert((run.deadline, pid));
             }
         }
@@ -219,13 +222,13 @@ impl Server {
         self.swept_at = now;
     }
 
-    /// Several at a time: each wakes the agent. While nothing else runs there is nothing to wait for.
+    /// Sends reports, several at a time, since each send wakes the agent. While nothing runs, they are sent at once.
     fn send_reports(&mut self, now: Nanos) {
         if self.reports.is_empty() {
             return;
         }
         let at = *self.send_at.get_or_insert(now + SEND_INTERVAL);
-        if now < at && !self.running.is_empty() && self.reports.len() < MOST_KEPT_BYTES {
+        if now < at && !self.running.is_empty() && self.reports.len() < SEND_AT_BYTES {
             return;
         }
         self.send_at = None;

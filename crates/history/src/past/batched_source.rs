@@ -2,7 +2,8 @@
 //!
 //! Tasks are stored as rounds, and a replay takes as long for one series as for all. [`BatchedSource::evaluate`] therefore evaluates
 //! expressions repeatedly. A selection of tasks that is not cached returns no series and is noted; then all noted selections are read
-//! in one replay, and the expressions are evaluated again, until nothing is missing. The last evaluation equals one over [`Past`].
+//! in one replay, and the expressions are evaluated again, until nothing is missing. With [`BriefProcesses::Exact`] the last evaluation equals one over
+//! [`Past`].
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -49,3 +49,11 @@ pub fn may_become_others() -> bool {
 pub fn keep_for_commands() -> io::Result<()> {
     Ok(())
 }
+
+/// Does nothing: no process there has such a socket.
+///
+/// # Errors
+/// None.
+pub fn refuse_inspection() -> io::Result<()> {
+    Ok(())
+}

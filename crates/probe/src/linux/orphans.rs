@@ -72,10 +72,9 @@ impl Orphans {
                 }
                 None => false,
             };
-            if is_over {
+            // One that has become another user's stays, unless this process may end those.
+            if is_over && send_to_child(pid, TaskSignal::Kill).is_ok() {
                 left += 1;
-                // One that has become another user's stays, unless this process may end those.
-                let _ = send_to_child(pid, TaskSignal::Kill);
             }
             orphans.push(pid);
         }

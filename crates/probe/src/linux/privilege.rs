@@ -5,7 +5,7 @@
 use std::io;
 
 use facts::linux::mounts::hides_processes;
-use rustix::process::{getegid, geteuid, getgroups, getuid};
+use rustix::process::{DumpableBehavior, getegid, geteuid, getgroups, getuid, set_dumpable_behavior};
 use rustix::thread::{
     CapabilitySet, CapabilitySets, capabilities, capability_is_in_ambient_set, clear_ambient_capability_set,
     set_capabilities,
@@ -91,8 +91,15 @@ const OF_OTHER_USERS: CapabilitySet =
 
 /// Returns whether this process is not root's and may run commands as other users.
 pub fn may_become_others() -> bool {
-    !geteuid().is_root()
-        && capabilities(None).is_ok_and(|held| held.permitted.contains(CapabilitySet::SETUID))
+    !geteuid().is_root() && capabilities(None).is_ok_and(|held| held.permitted.contains(OF_OTHER_USERS))
+}
+
+/// Keeps other processes of this user from the memory and the descriptors of this one: PR_SET_DUMPABLE of prctl(2).
+///
+/// # Errors
+/// If the kernel refuses.
+pub fn refuse_inspection() -> io::Result<()> {
+    Ok(set_dumpable_behavior(DumpableBehavior::NotDumpable)?)
 }
 
 /// Drops all capabilities except those that let commands run as other users, which no command inherits. Root keeps everything.
@@ -107,7 +114,8 @@ pub fn keep_for_commands() -> io::Result<()> {
     let _ = clear_ambient_capability_set();
     let kept = capabilities(None)?.permitted & OF_OTHER_USERS;
     let sets = CapabilitySets { effective: kept, permitted: kept, inheritable: CapabilitySet::empty() };
-    Ok(set_capabilities(None, sets)?)
+    set_capabilities(None, sets)?;
+    if kept.is_empty() { Ok(()) } else { refuse_inspection() }
 }
 
 /// Returns true if /proc keeps other users' processes from this one.

@@ -9,8 +9,8 @@ use crate::agent::configured_data_directory;
 use command::failure::Failure;
 use command::kind::Kind;
 use command::options::{
-    action, agent_configuration, argument, chosen_action, data, instant_ms, instant_option, json, option,
-    paragraphs, past_directory, switch, text, texts, with_actions,
+    action, agent_configuration, argument, chosen_action, instant_ms, instant_option, json, option,
+    paragraphs, past_data, past_directory, switch, text, texts, with_actions,
 };
 
 /// `whit alert`, validated.
@@ -41,12 +41,8 @@ pub(super) enum AlertTask {
     Silence { selector: String, length: Duration, comment: String },
     /// Ends a silence.
     Unsilence(i64),
-    /// Does the job of a job_program.
-    Deliver(PathBuf),
 }
 
-/// The action that the agent runs.
-const DELIVER: &str = "deliver";
 const USUAL_SILENCE: Duration = Duration::from_secs(7200);
 
 pub(crate) fn command() -> Command {
@@ -73,14 +69,11 @@ pub(crate) fn command() -> Command {
                 argument("number", "NUMBER", "Its number, which whit alert list says")
                     .value_parser(value_parser!(i64).range(0..)),
             ),
-            action(DELIVER, "Send a notification for the agent").hide(true).arg(
-                argument("file", Kind::File.name(), "The notification").value_parser(Kind::File.parser()),
-            ),
         ];
         with_actions(command, actions)
             .arg(json())
             .arg(agent_configuration().global(true))
-            .arg(data().global(true))
+            .arg(past_data().global(true))
             .after_help(paragraphs(EXPLANATION))
     })
 }
@@ -107,10 +100,13 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<AlertArgs, Failure> {
             comment: text(matches, "comment"),
         },
         "unsilence" => AlertTask::Unsilence(matches.get_one("number").copied().unwrap_or_default()),
-        DELIVER => AlertTask::Deliver(matches.get_one::<PathBuf>("file").cloned().unwrap_or_default()),
         "rules" => AlertTask::Rules,
         _ => AlertTask::List { is_json: matches.get_flag("json") },
     };
+    let directory = match &task {
+        AlertTask::Rules => Ok(PathBuf::new()),
+        _ => configured_data_directory(matches, past_directory),
+    };
     let config = matches.get_one::<PathBuf>("config").cloned();
-    Ok(AlertArgs { directory: configured_data_directory(matches, past_directory)?, config, task })
+    Ok(AlertArgs { directory: directory?, config, task })
 }

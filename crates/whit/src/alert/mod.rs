@@ -34,12 +34,14 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         }
         AlertTask::Silence { selector, length, comment } => silence(directory, selector, *length, comment)?,
         AlertTask::Unsilence(number) => unsilence(directory, *number)?,
-        AlertTask::Deliver(path) => {
-            notify::job::run(path).map_err(|error| Failure::new(format!("{}: {error}", path.shown())))?;
-            String::new()
-        }
     };
     Output::stdout().write(text.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Sends the notification of a file, for the agent.
+pub(crate) fn deliver(path: &Path) -> Result<ExitCode, Failure> {
+    notify::job::run(path).map_err(|error| Failure::new(format!("{}: {error}", path.shown())))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -10,8 +10,8 @@ use crate::agent::configured_data_directory;
 use command::failure::Failure;
 use command::kind::Kind;
 use command::options::{
-    action, agent_configuration, argument, chosen_action, data, instant_ms, instant_option, json, option,
-    paragraphs, past_directory, switch, text, texts, with_actions,
+    action, agent_configuration, argument, chosen_action, data_directory, instant_ms, instant_option, json,
+    option, paragraphs, past_data, past_directory, switch, text, texts, with_actions,
 };
 
 /// `whit check`, validated.
@@ -45,15 +45,11 @@ pub(super) enum CheckTask {
     Request(CheckRequest),
     /// Prints Nagios' configuration as whit's.
     Import(PathBuf),
-    /// Runs plugins for the agent.
-    Runner,
 }
 
 const USUAL_DOWNTIME: Duration = Duration::from_secs(7200);
 /// A hundred years.
 const FOR_EVER: Duration = Duration::from_secs(100 * 366 * 86_400);
-/// The action that the agent runs.
-const RUNNER: &str = "runner";
 
 pub(crate) fn command() -> Command {
     Command::new("check").about("Show and control the checks of the agent: Nagios plugins and others").defer(
@@ -97,14 +93,21 @@ pub(crate) fn command() -> Command {
                     argument("file", Kind::File.name(), "nagios.cfg, or a file with objects")
                         .value_parser(Kind::File.parser()),
                 ),
-                action(RUNNER, "Run plugins for the agent").hide(true),
             ];
             with_actions(with_list(command), actions)
+                .override_usage("whit check [ACTION] [OPTIONS]\n       whit check [OPTIONS] [CHECK]...")
                 .arg(agent_configuration().global(true))
-                .arg(data().global(true))
+                .arg(past_data().global(true))
                 .after_help(paragraphs(EXPLANATION))
         },
     )
+}
+
+/// Returns whether a name is that of an action.
+pub(super) fn is_action(name: &str) -> bool {
+    let mut command = command();
+    command.build();
+    command.find_subcommand(name).is_some()
 }
 
 /// The options of a list, which is what the command does without an action.
@@ -152,15 +155,22 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<CheckArgs, Failure> {
         "undowntime" => CheckTask::Request(CheckRequest::EndDowntime {
             number: matches.get_one("number").copied().unwrap_or_default(),
         }),
-        RUNNER => CheckTask::Runner,
         _ => {
             let patterns = texts(matches, "patterns");
             let has_fine = matches.get_flag("all") || !patterns.is_empty();
             CheckTask::List { has_fine, patterns, is_json: is_json() }
         }
     };
+    let directory = match &task {
+        CheckTask::Import(_) => Ok(PathBuf::new()),
+        // They read the configuration, and what is there beside it.
+        CheckTask::Run { .. } | CheckTask::Explain { .. } => configured_data_directory(matches, |matches| {
+            past_directory(matches).or_else(|_| data_directory(matches))
+        }),
+        _ => configured_data_directory(matches, past_directory),
+    };
     let config = matches.get_one::<PathBuf>("config").cloned();
-    Ok(CheckArgs { directory: configured_data_directory(matches, past_directory)?, config, task })
+    Ok(CheckArgs { directory: directory?, config, task })
 }
 
 fn now_ms() -> i64 {

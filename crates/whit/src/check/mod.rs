@@ -43,13 +43,15 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         }
         CheckTask::Explain { name } => explain(directory, config.as_deref(), name)?,
         CheckTask::Request(asked) => request(directory, asked)?,
-        CheckTask::Runner => {
-            let agent = std::io::stdin().as_fd().try_clone_to_owned();
-            agent.and_then(runner::run).map_err(Failure::of_system)?;
-            String::new()
-        }
     };
     Output::stdout().write(text.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs plugins for the agent at the other end of standard input.
+pub(crate) fn run_plugins() -> Result<ExitCode, Failure> {
+    let agent = std::io::stdin().as_fd().try_clone_to_owned();
+    agent.and_then(runner::run).map_err(Failure::of_system)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -98,8 +100,9 @@ fn list(directory: &Path, patterns: &[String], has_fine: bool, is_json: bool) ->
         patterns.is_empty() || patterns.iter().any(|pattern| is_selected(pattern, &status.name))
     };
     let mut shown: Vec<&CheckStatus> = all.iter().filter(is_meant).collect();
-    if shown.is_empty() && !patterns.is_empty() {
-        return Err(unknown(&patterns[0], &all));
+    let selects_nothing = |pattern: &&String| !all.iter().any(|status| is_selected(pattern, &status.name));
+    if let Some(pattern) = patterns.iter().find(selects_nothing) {
+        return Err(unknown(pattern, &all));
     }
     let summary = render::summary(&shown);
     if !has_fine {
@@ -119,7 +122,10 @@ fn list(directory: &Path, patterns: &[String], has_fine: bool, is_json: bool) ->
 }
 
 fn unknown(name: &str, known: &[impl AsRef<str>]) -> Failure {
-    let hint = text::nearest::did_you_mean(name, known.iter().map(AsRef::as_ref));
+    let hint = match arguments::is_action(name) {
+        true => format!(" (an action stands before what it is for: whit check {name} …)"),
+        false => text::nearest::did_you_mean(name, known.iter().map(AsRef::as_ref)),
+    };
     Failure::usage(format!("no check is called \"{}\"{hint}; whit check list --all lists them", name.shown()))
 }
 
@@ -200,10 +206,12 @@ fn request(directory: &Path, request: &CheckRequest) -> Result<String, Failure> 
     };
     let (mut text, mut request) = (String::new(), request.clone());
     match &mut request {
-        CheckRequest::Submit { output, .. } => {
+        CheckRequest::Submit { output, at_ms, .. } => {
             // A check without a result is not in the ledger: the agent decides whether it exists.
             if output == "-" {
                 *output = standard_input()?;
+                // It may have taken long.
+                *at_ms = now_ms();
             }
         }
         CheckRequest::Acknowledge { name, .. } => {

@@ -5,8 +5,8 @@
 pub(crate) mod examples;
 pub(crate) mod grammar;
 
-use std::ffi::OsString;
-use std::path::PathBuf;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
@@ -61,6 +61,21 @@ const COMMANDS: &[(Define, Run)] = &[
     (completions, run_completions),
 ];
 
+/// The commands that the agent starts, with a path or without: they have no options, and no help mentions them.
+fn run_for_agent(words: &[OsString]) -> Option<Result<ExitCode, Failure>> {
+    let words: Vec<&OsStr> = words.iter().skip(1).map(OsString::as_os_str).collect();
+    let (first, second) = (words.first()?.to_str()?, words.get(1)?.to_str()?);
+    match (first, second, &words[2..]) {
+        #[cfg(feature = "agent")]
+        ("check", "runner", []) => Some(crate::check::run_plugins()),
+        #[cfg(feature = "agent")]
+        ("alert", "deliver", [path]) => Some(crate::alert::deliver(Path::new(path))),
+        #[cfg(feature = "feeds")]
+        ("feeds", "parser", []) => Some(crate::feeds::parse_document()),
+        _ => None,
+    }
+}
+
 /// Builds the whole table.
 pub(crate) fn command() -> Command {
     let command = Command::new("whit")
@@ -104,6 +119,9 @@ fn run_completions(matches: &ArgMatches) -> Result<ExitCode, Failure> {
 /// What the command could not do.
 pub(crate) fn run() -> Result<ExitCode, Failure> {
     let words: Vec<OsString> = std::env::args_os().collect();
+    if let Some(done) = run_for_agent(&words) {
+        return done;
+    }
     let matches = command().try_get_matches_from(&words).map_err(|refused| {
         let code = u8::try_from(refused.exit_code()).unwrap_or(2);
         match refused.print() {

@@ -14,7 +14,7 @@ use command::failure::Failure;
 use command::kind::Kind;
 use command::options::{count, direct, ids, interval, json, option, paragraphs, root, roots, switch};
 #[cfg(feature = "agent")]
-use command::options::{data, instant, instant_option, past_directory};
+use command::options::{instant, instant_option, past_data, past_directory};
 
 /// `whit delays`, validated.
 #[derive(Debug)]
@@ -188,7 +188,7 @@ fn past_between(command: Command) -> Command {
     command
         .arg(instant_option("at", "As they were recorded at this instant; with --since: up to it"))
         .arg(instant_option("since", "What was recorded from this instant on [up to: now]"))
-        .arg(data())
+        .arg(past_data())
 }
 
 #[cfg(not(feature = "agent"))]

@@ -13,18 +13,9 @@ use command::options::{
     switch, text, texts, with_actions,
 };
 
-/// `whit feeds`, validated.
+/// `whit feeds`, validated: a task and the library that it is for.
 #[derive(Debug)]
-pub(crate) enum FeedsArgs {
-    /// Reads a document for the agent.
-    Parser,
-    /// Reads or changes the library.
-    Library(LibraryArgs),
-}
-
-/// A task and the library that it is for.
-#[derive(Debug)]
-pub(crate) struct LibraryArgs {
+pub(crate) struct FeedsArgs {
     pub(super) directory: PathBuf,
     pub(super) config: Option<PathBuf>,
     /// The account; `None`: that of the user, or the only one.
@@ -61,9 +52,6 @@ pub(super) enum FeedsTask {
 
 /// Entries of a list.
 const LISTED: usize = 50;
-
-/// The action that the agent runs.
-const PARSER: &str = "parser";
 
 pub(crate) fn command() -> Command {
     Command::new("feeds").about("Read feeds that the agent polls, and manage their subscriptions").defer(
@@ -106,7 +94,6 @@ pub(crate) fn command() -> Command {
                     .arg(argument("file", Kind::File.name(), "The file").value_parser(Kind::File.parser())),
                 action("export", "Print the subscriptions as OPML"),
                 with_actions(action("user", "List and change the accounts"), users),
-                action(PARSER, "Read a document for the agent").hide(true),
             ];
             let account = Arg::new("account").long("account").value_name("NAME").global(true);
             with_actions(command, actions)
@@ -176,13 +163,12 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<FeedsArgs, Failure> {
                 _ => FeedsTask::Users,
             }
         }
-        PARSER => return Ok(FeedsArgs::Parser),
         _ => FeedsTask::List { is_json: is_json() },
     };
-    Ok(FeedsArgs::Library(LibraryArgs {
+    Ok(FeedsArgs {
         directory: configured_data_directory(matches, data_directory)?,
         config: matches.get_one::<PathBuf>("config").cloned(),
         account: matches.get_one::<String>("account").cloned(),
         task,
-    }))
+    })
 }

@@ -15,7 +15,7 @@ use serde_json::json;
 use syndication::with_scheme;
 use text::printable::Shown as _;
 
-use self::arguments::{FeedsArgs, FeedsTask, LibraryArgs};
+use self::arguments::{FeedsArgs, FeedsTask};
 use crate::agent::{configured_feeds, document_parser};
 use command::document::{DocumentKind, Documents};
 use command::failure::{Failure, write_stderr};
@@ -24,22 +24,17 @@ use command::output::Output;
 /// An OPML file of ten thousand feeds has 3 MB.
 const MOST_OPML_BYTES: u64 = 8 * 1024 * 1024;
 
-/// Runs `whit feeds`.
-pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
-    let args = &arguments::from_matches(matches)?;
-    match args {
-        FeedsArgs::Parser => {
-            // Nothing waits for it.
-            let _ = rustix::process::nice(19);
-            let parsed = ::feeds::parse_document(std::io::stdin().lock(), std::io::stdout().lock());
-            parsed.map(|()| ExitCode::SUCCESS).map_err(Failure::of_system)
-        }
-        FeedsArgs::Library(args) => run_with_library(args),
-    }
+/// Reads a document from standard input for the agent.
+pub(crate) fn parse_document() -> Result<ExitCode, Failure> {
+    // Nothing waits for it.
+    let _ = rustix::process::nice(19);
+    let parsed = ::feeds::parse_document(std::io::stdin().lock(), std::io::stdout().lock());
+    parsed.map(|()| ExitCode::SUCCESS).map_err(Failure::of_system)
 }
 
-fn run_with_library(args: &LibraryArgs) -> Result<ExitCode, Failure> {
-    let LibraryArgs { directory, config, account, task } = args;
+/// Runs `whit feeds`.
+pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    let FeedsArgs { directory, config, account, task } = &arguments::from_matches(matches)?;
     let mut place = Place { directory, library: open(directory, task)? };
     let (name, now_ms) = (account.as_deref(), jiff::Timestamp::now().as_millisecond());
     let mut status = ExitCode::SUCCESS;

@@ -9,7 +9,7 @@ use crate::relabel::rules;
 use command::failure::Failure;
 use command::kind::Kind;
 use command::options::{
-    action, chosen_action, data, data_directory, instant, instant_option, json, option, paragraphs,
+    action, chosen_action, data_directory, instant, instant_option, json, option, paragraphs, past_data,
     past_directory, several, switch, texts, with_actions,
 };
 
@@ -95,7 +95,7 @@ pub(crate) fn command() -> Command {
                 .arg(instant_option("until", "What is older than this is deleted").required(true)),
         ];
         with_actions(with_description(command), actions)
-            .arg(data().global(true))
+            .arg(past_data().global(true))
             .after_help(paragraphs(EXPLANATION))
     })
 }

@@ -6,7 +6,7 @@ use ::history::marks::Mark;
 use clap::{Arg, ArgMatches, Command};
 
 use command::failure::Failure;
-use command::options::{data, instant_ms, instant_option, json, paragraphs, past_directory};
+use command::options::{instant_ms, instant_option, json, paragraphs, past_data, past_directory};
 
 /// `whit mark`, validated.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ pub(crate) fn command() -> Command {
                     instant_option("since", "List those from this instant on [default: -7d]")
                         .conflicts_with("text"),
                 )
-                .arg(data())
+                .arg(past_data())
                 .arg(json().conflicts_with("text"))
                 .after_help(paragraphs(EXPLANATION))
         },

@@ -7,7 +7,7 @@ use remote_store::Asked;
 
 use command::failure::Failure;
 use command::kind::Kind;
-use command::options::{data, instant_ms, instant_option, json, named_data, option, paragraphs, switch};
+use command::options::{instant_ms, instant_option, json, named_data, option, paragraphs, past_data, switch};
 use command::past_origin::{self, PastOrigin};
 
 /// `whit query`, validated.
@@ -59,7 +59,7 @@ pub(crate) fn expression() -> Arg {
 
 /// The options that say who answers.
 pub(crate) fn with_origin(command: Command, help: &'static str) -> Command {
-    command.arg(data()).arg(option("from", Kind::Url, help).conflicts_with("data"))
+    command.arg(past_data()).arg(option("from", Kind::Url, help).conflicts_with("data"))
 }
 
 /// The help of an option with a server that answers queries.

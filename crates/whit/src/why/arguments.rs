@@ -17,6 +17,8 @@ pub(crate) struct WhyArgs {
     pub(super) target: Option<Target>,
     pub(super) time: Time,
     pub(super) origin: PastOrigin,
+    /// The origin is a server that was named.
+    pub(super) is_server_named: bool,
     /// For how long the machine is observed if nothing was recorded.
     pub(super) observed: Duration,
     pub(super) shows: bool,
@@ -87,6 +89,7 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<WhyArgs, Failure> {
         target: matches.get_one::<String>("target").map(|text| Target::parse(text)),
         time,
         origin: origin(matches)?,
+        is_server_named: matches.contains_id("from"),
         observed: matches.get_one("observe").copied().unwrap_or(USUAL_OBSERVED),
         shows: matches.get_flag("show"),
         is_json: matches.get_flag("json"),

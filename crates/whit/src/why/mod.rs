@@ -42,18 +42,16 @@ struct Answer {
 /// Examines, and says what was found.
 pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let args = &arguments::from_matches(matches)?;
-    let answer = match &args.origin {
-        PastOrigin::Server(url) => ask(url, args)?,
-        PastOrigin::Directory(directory) => examine_recorded(directory, args)?,
+    let (place, answer) = match &args.origin {
+        PastOrigin::Server(url) => (url.clone(), ask(url, args)?),
+        PastOrigin::Directory(directory) => {
+            (directory.shown().to_string(), examine_recorded(directory, args)?)
+        }
     };
     let answer = match (answer, args.time) {
         (Some(answer), _) => answer,
-        (None, Time::Last { .. }) => observe(args)?,
-        (None, Time::Between { .. }) => {
-            let place = match &args.origin {
-                PastOrigin::Server(url) => url.clone(),
-                PastOrigin::Directory(directory) => directory.shown().to_string(),
-            };
+        (None, Time::Last { .. }) if !args.is_server_named => observe(args)?,
+        (None, _) => {
             return Err(Failure::new(format!("{place}: nothing was recorded then; whit agent records")));
         }
     };
@@ -67,14 +65,26 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Asks an agent; `None` if it has not recorded the requested time.
+/// Asks an agent; `None` if it has not recorded the requested time, or if it was not named and does not answer.
 fn ask(url: &str, args: &WhyArgs) -> Result<Option<Answer>, Failure> {
     let agent = RemoteStore::new(url);
-    let Some(extent) = agent.extent_ms().map_err(Failure::new)? else { return Ok(None) };
-    let Some(window) = recorded_part(args.time, extent) else { return Ok(None) };
+    let extent = match agent.extent_ms() {
+        Err(error) if args.is_server_named => return Err(Failure::new(error)),
+        extent => extent.ok().flatten(),
+    };
+    // The clock of another machine may be another one.
+    let is_recent = |last_ms| args.is_server_named || is_recent(last_ms);
+    let Some(window) = extent.and_then(|extent| recorded_part(args.time, extent, is_recent)) else {
+        return Ok(None);
+    };
     let fixed_at = probe::clock_now().realtime;
     let findings = during(window, || agent.why(window, args.target.as_ref())).map_err(Failure::new)?;
     Ok(Some(Answer { findings, window, fixed_at }))
+}
+
+/// Returns whether a history whose last tick this is says how the machine is now.
+fn is_recent(last_ms: i64) -> bool {
+    last_ms >= jiff::Timestamp::now().as_millisecond() - RECENT_MS
 }
 
 /// Examines the recording in a directory; `None` if there is none of the requested time.
@@ -85,7 +95,7 @@ fn examine_recorded(directory: &Path, args: &WhyArgs) -> Result<Option<Answer>, 
     }
     let past = command::past::open(directory)?;
     let Some(extent) = extent_ms(&past, &path)? else { return Ok(None) };
-    recorded_part(args.time, extent).map(|window| examine_window(&past, window, args)).transpose()
+    recorded_part(args.time, extent, is_recent).map(|window| examine_window(&past, window, args)).transpose()
 }
 
 fn examine_window(past: &Past, window: Window, args: &WhyArgs) -> Result<Answer, Failure> {
@@ -102,10 +112,13 @@ fn during<T>(window: Window, done: impl FnOnce() -> T) -> T {
 }
 
 /// Returns the part of the requested time that was recorded; `None` if nothing of it was.
-fn recorded_part(time: Time, (first_ms, last_ms): (i64, i64)) -> Option<Window> {
-    let now_ms = jiff::Timestamp::now().as_millisecond();
+fn recorded_part(
+    time: Time,
+    (first_ms, last_ms): (i64, i64),
+    is_recent: impl Fn(i64) -> bool,
+) -> Option<Window> {
     let (from_ms, to_ms) = match time {
-        Time::Last { .. } if last_ms < now_ms - RECENT_MS => return None,
+        Time::Last { .. } if !is_recent(last_ms) => return None,
         Time::Last { length_ms } => (last_ms - length_ms, last_ms),
         Time::Between { from_ms, to_ms } => (from_ms, to_ms.min(last_ms)),
     };
@@ -163,7 +176,7 @@ fn push_words(findings: &Findings, args: &WhyArgs, text: &mut String) {
         }
     }
     for missing in &findings.missing {
-        let _ = writeln!(text, "Not known: {missing}");
+        let _ = writeln!(text, "Not known: {}", missing.shown());
     }
 }
 

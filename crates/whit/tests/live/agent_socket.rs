@@ -94,6 +94,8 @@ impl Agent {
             .args(words)
             .env("XDG_RUNTIME_DIR", &self.scratch.0)
             .env("HOME", self.scratch.0.join("home"))
+            .env_remove("XDG_STATE_HOME")
+            .env_remove("WHIT_DATA")
             .output()
             .unwrap()
     }
@@ -185,7 +187,6 @@ fn replies(stream: &mut UnixStream, received: &mut Vec<u8>) -> Reply {
     }
 }
 
-/// As the user, by the protocol itself: a thread of this process would have its uid, so a child asks.
 /// A user without a history of their own gets answers of the agent, whose history they may not read, and what it says of itself where a
 /// command needs the files. What is named goes before it.
 fn past_of_the_machine() -> Result<(), Failed> {
@@ -218,6 +219,7 @@ fn past_of_the_machine() -> Result<(), Failed> {
     Ok(())
 }
 
+/// As the user, by the protocol itself: a thread of this process would have its uid, so a child asks.
 fn nothing_of_others() -> Result<(), Failed> {
     let agent = Agent::start("agent-others", "100ms");
     let _mine = stopped(USER);
