@@ -28,7 +28,7 @@ pub(crate) struct Line {
     samplers: Vec<MachineSampler>,
     schedule: Schedule,
     /// The members that run commands: only these are polled.
-    with_commands: Vec<usize>,
+    command_segments: Vec<usize>,
     /// Background jobs were requested when the line was opened: the first tick does not request them again.
     are_jobs_requested: bool,
     /// A block for each member, then whit's own: a notice, and the text of `--debug`.
@@ -59,9 +59,16 @@ impl Line {
         let blocks = members.iter().map(Member::block).chain(own).collect();
         let schedule = Schedule::new(intervals.iter().copied());
         let runs_commands = |index: &usize| members[*index].segment.commands().is_some();
-        let with_commands = (0..members.len()).filter(runs_commands).collect();
-        let mut line =
-            Self { members, sampler_of, samplers, schedule, with_commands, are_jobs_requested: true, blocks };
+        let command_segments = (0..members.len()).filter(runs_commands).collect();
+        let mut line = Self {
+            members,
+            sampler_of,
+            samplers,
+            schedule,
+            command_segments,
+            are_jobs_requested: true,
+            blocks,
+        };
         match &context.past {
             None => line.members.iter_mut().for_each(|member| member.segment.tick(context)),
             // What segments read by themselves is of the present, and stays away.
@@ -87,12 +94,12 @@ impl Line {
 
     /// When a segment must be polled at the latest, on the real-time clock.
     pub(crate) fn poll_deadline(&self, now: Nanos) -> Option<Nanos> {
-        if self.with_commands.is_empty() { None } else { self.command_deadline(now) }
+        if self.command_segments.is_empty() { None } else { self.command_deadline(now) }
     }
 
     #[cold]
     fn command_deadline(&self, now: Nanos) -> Option<Nanos> {
-        let members = self.with_commands.iter().map(|index| &self.members[*index]);
+        let members = self.command_segments.iter().map(|index| &self.members[*index]);
         let earliest = members.filter_map(|member| member.segment.commands()?.poll_deadline()).min()?;
         Some(now + earliest.saturating_sub(clock_now().boottime))
     }
@@ -193,8 +200,8 @@ impl Line {
 
     /// Polls all commands.
     pub(crate) fn poll_commands(&mut self, time_zone: &TimeZone) {
-        for place in 0..self.with_commands.len() {
-            self.poll(self.with_commands[place], time_zone);
+        for place in 0..self.command_segments.len() {
+            self.poll(self.command_segments[place], time_zone);
         }
     }
 
@@ -205,8 +212,8 @@ impl Line {
 
     /// The running commands, and what becomes readable when they print something or end.
     pub(crate) fn commands(&self) -> impl Iterator<Item = (usize, Watch<'_>)> {
-        let with_commands = self.with_commands.iter().copied();
-        with_commands.filter_map(|index| Some((index, self.members[index].segment.commands()?.watch()?)))
+        let command_segments = self.command_segments.iter().copied();
+        command_segments.filter_map(|index| Some((index, self.members[index].segment.commands()?.watch()?)))
     }
 
     /// The processes of all commands.

@@ -16,20 +16,16 @@ pub struct RunningAgent {
     pub url: Option<String>,
 }
 
-/// Finds agents by their sockets, that of the machine first. Root believes that one alone, and others beside it only one of their own: who
-/// listens at another socket could lead a command to any file.
+/// Finds agents by their sockets, that of the machine first. At another socket only an agent of this user or of root is believed: any other
+/// could lead a command to any file.
 pub fn find_all() -> impl Iterator<Item = RunningAgent> {
     let own_uid = probe::own_uid();
-    let trusted = paths::agent_sockets().enumerate().filter_map(move |(place, path)| {
-        let is_of_system = place == 0;
-        if own_uid == 0 && !is_of_system {
-            return None;
-        }
+    let status = move |(place, path): (usize, PathBuf)| {
         let mut client = AgentClient::connect(&path).ok()?;
-        let is_own = client.peer_uid().is_ok_and(|uid| uid == own_uid);
-        if is_of_system || is_own { client.status().ok() } else { None }
-    });
-    trusted.map(|status| described(&status))
+        let is_trusted = place == 0 || client.peer_uid().is_ok_and(|uid| uid == own_uid || uid == 0);
+        if is_trusted { client.status().ok() } else { None }
+    };
+    paths::agent_sockets().enumerate().filter_map(status).map(|status| described(&status))
 }
 
 fn described(status: &str) -> RunningAgent {

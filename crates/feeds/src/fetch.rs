@@ -37,7 +37,7 @@ pub struct Fetcher {
     client: Client,
     cache: Cache,
     most_bytes: u64,
-    /// A copy that is older is asked about, however long it is fresh.
+    /// An older copy is checked with the server, even if it is fresh.
     most_age: Duration,
     /// Documents are read one after the other: each may take much memory.
     reading: Mutex<()>,
@@ -152,7 +152,7 @@ impl Fetcher {
         let (mut moved_to, mut is_permanent) = (None, true);
         for _ in 0..=MOST_REDIRECTS {
             let answer = match self.ask(&url, now, deadline, cost) {
-                // It was sent there for now: its own server says nothing of the kind.
+                // A temporary redirect led there: the feed itself is not gone.
                 Err(FetchError::Gone) if !is_permanent => Err(FetchError::Failed(said(410))),
                 answer => answer,
             }?;
@@ -202,7 +202,7 @@ impl Fetcher {
         deadline: Instant,
         cost: &mut Cost,
     ) -> Result<Answer, FetchError> {
-        // With the password, if there is one: its document is not for others.
+        // The key has the password: others must not get the document.
         let key = url.as_str();
         let request = request(url, self.most_age).map_err(FetchError::Failed)?;
         let mut cached = self.cache.get(key);
@@ -229,7 +229,7 @@ impl Fetcher {
             ) {
                 AfterResponse::NotModified(policy, _) => policy,
                 AfterResponse::Modified(..) => {
-                    // Of another document than the one that is here: asked again, without conditions.
+                    // The 304 is about another document than the cached one: asked again, without conditions.
                     self.cache.remove(key);
                     return self.ask(url, now, deadline, cost);
                 }
@@ -250,7 +250,7 @@ impl Fetcher {
     ) -> Result<Response<Body>, FetchError> {
         let left = deadline.saturating_duration_since(Instant::now());
         let mut conditional = self.client.get(request.uri().to_string());
-        // `Cache-Control` is for our own cache: what others keep is asked as usual.
+        // `Cache-Control` is for our own cache, and is not sent.
         for (name, value) in headers.iter().filter(|(name, _)| *name != header::CACHE_CONTROL) {
             conditional = conditional.header(name, value);
         }
@@ -283,10 +283,10 @@ impl Fetcher {
         }
         let key = url.as_str();
         let content_type = text(header::CONTENT_TYPE).to_owned();
-        // Some servers send it in UTF-8, which browsers take for what it is.
+        // Some servers send Location in UTF-8, which browsers accept.
         let location = response.headers().get(header::LOCATION).map(|value| value.as_bytes());
         let location = String::from_utf8_lossy(location.unwrap_or_default()).into_owned();
-        // Without a word of the server nothing is fresh.
+        // No heuristics: nothing is fresh unless the server says so.
         let options = CacheOptions { shared: false, cache_heuristic: 0.0, ..CacheOptions::default() };
         let policy = CachePolicy::new_options(request, &for_cache(response.headers(), status), now, options);
         let mut body = Vec::new();

@@ -16,7 +16,7 @@ use crate::value::{Column, Evaluated, Steps, merge_same, refuse_same};
 use crate::{aggregate, matching, operate, over_time};
 
 /// The number of steps between two checks for interruption.
-const STEPS_UNCHECKED: usize = 16;
+const STEPS_PER_CHECK: usize = 16;
 
 /// An evaluation of one expression.
 pub(crate) struct Evaluation<'s> {
@@ -80,7 +80,7 @@ impl Evaluation<'_> {
         }
     }
 
-    /// Counts what is held in memory, and looks whether it takes too long.
+    /// Counts points in memory; fails beyond the limit, or if interrupted.
     pub(crate) fn spend(&self, points: usize) -> Result<(), QueryError> {
         self.points.set(self.points.get().saturating_add(points));
         if self.points.get() > self.limits.most_points {
@@ -175,7 +175,7 @@ impl Evaluation<'_> {
             RangeOf::Series(matchers) => self.read(matchers, from_ms, to_ms, Reading::Range(sums)),
             RangeOf::Expression { inner, step_ms } => {
                 let step_ms = step_ms.unwrap_or(self.limits.usual_step_ms);
-                // Multiples of the step, whatever is asked for.
+                // Multiples of the step since 1970, as in Prometheus.
                 let first_ms = from_ms.div_euclid(step_ms).saturating_mul(step_ms);
                 let first_ms = if first_ms < from_ms { first_ms.saturating_add(step_ms) } else { first_ms };
                 let inner_steps = Steps::between(first_ms, to_ms, step_ms);
@@ -246,7 +246,7 @@ impl Evaluation<'_> {
                 false => {
                     let mut values = Vec::with_capacity(steps.count);
                     for place in 0..steps.count {
-                        if place % STEPS_UNCHECKED == 0 && (self.limits.is_interrupted)() {
+                        if place % STEPS_PER_CHECK == 0 && (self.limits.is_interrupted)() {
                             return Err(QueryError::Interrupted);
                         }
                         values.push(at_step(place));
@@ -403,7 +403,7 @@ enum Reading<'e> {
     Range(Option<Sums<'e>>),
 }
 
-/// Returns whether an expression's own order is that of its answer.
+/// Returns whether the answer keeps its order; others are sorted by name.
 pub(crate) fn is_ordered(expression: &Expression) -> bool {
     match expression {
         Expression::Call(Function::Sort | Function::SortDescending, _) => true,

@@ -1,4 +1,4 @@
-//! The recorder's loop: a tick at each whole interval, until a signal.
+//! The recorder's loop: a tick every interval, until a signal.
 
 use std::path::Path;
 
@@ -57,7 +57,7 @@ pub fn run(
     }
 }
 
-/// An agent without marks is better than none.
+/// Prepares the marks; a failure is only logged.
 fn prepare_marks(history: &Path, log: &Log) {
     match Marks::prepare(history.parent().unwrap_or(history)) {
         Ok(None) => {}

@@ -53,8 +53,14 @@ impl Machine {
         wait_for("the machine has a first process", || {
             let nspawn = machine.container.id();
             let children = fs::read_to_string(format!("/proc/{nspawn}/task/{nspawn}/children"));
-            machine.init =
-                children.ok().and_then(|list| list.split(' ').next()?.parse().ok()).unwrap_or_default();
+            // Before it there is another child, which makes it.
+            let is_first = |pid: &u32| {
+                let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+                status.lines().any(|line| line.starts_with("NSpid:") && line.ends_with("\t1"))
+            };
+            let children = children.unwrap_or_default();
+            let init = children.split(' ').filter_map(|pid| pid.parse().ok()).find(is_first);
+            machine.init = init.unwrap_or_default();
             machine.init != 0
         });
         wait_for("the machine has booted", || {
@@ -201,6 +207,14 @@ fn unit() -> Result<(), Failed> {
         let count = String::from_utf8(sleepers()?)?.trim().parse::<u32>()?;
         assert!(count <= 2, "{count} were left behind");
     }
+
+    // No plugin may take the socket that orders them, nor look into who has it.
+    let steal = "import os,sys\nfor pid in sys.argv[1:]:\n  for what in ('mem','environ'):\n    try: open(f'/proc/{pid}/{what}','rb').read(1); print('read',pid,what)\n    except OSError: pass\n  try: os.listdir(f'/proc/{pid}/fd'); print('listed',pid)\n  except OSError: pass";
+    let own = machine.prints(&["pgrep", "--full", "agent.*serve|check runner"])?;
+    let theirs: Vec<&str> = own.split_whitespace().collect();
+    let as_whit = ["setpriv", "--reuid=whit", "--regid=whit", "--clear-groups", "python3", "-c", steal];
+    assert!(theirs.len() >= 2, "{own}");
+    assert_eq!(machine.prints(&[&as_whit[..], &theirs].concat())?, "");
 
     // Who runs plugins is started again with its privileges, by another server.
     let runner = ["pgrep", "--full", "check runner"];

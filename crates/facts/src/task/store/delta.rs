@@ -104,7 +104,7 @@ impl TaskStore {
         delta
     }
 
-    /// Drops delays of an interval that cannot be true. Returns how many.
+    /// Drops impossible delays of an interval and shortens overlapping ones. Returns how many were dropped.
     fn drop_impossible(&self, delta: &mut Figures, wall: Nanos, origin: Origin, before: &TaskRow) -> u32 {
         bounds::drop_impossible(delta, wall, SLACK, |cause, is_single_and_longer| match origin {
             Origin::Row => self.earlier_wait(before, cause, is_single_and_longer),
