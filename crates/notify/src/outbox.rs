@@ -1,6 +1,6 @@
 //! Sends each notification once: starts a process for each, watches it, and starts another after a failure.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -32,6 +32,8 @@ pub struct Outbox {
     job_program: Vec<OsString>,
     /// Process ids by the keys of the deliveries.
     jobs: HashMap<i64, u32>,
+    /// The deliveries for which a process was started and has not ended, or ended since the last look.
+    started: HashSet<i64>,
 }
 
 /// A line for the log.
@@ -54,7 +56,7 @@ impl Outbox {
                 let _ = fs::remove_file(entry.path());
             }
         }
-        Ok(Self { directory, job_program, jobs: HashMap::new() })
+        Ok(Self { directory, job_program, jobs: HashMap::new(), started: HashSet::new() })
     }
 
     /// Goes on with everything that waits. Returns when it is to be called again, in milliseconds since 1970, and what happened.
@@ -118,12 +120,17 @@ impl Outbox {
         let progress = match progress(&path)? {
             // One of an agent that is gone.
             Some(None) => return Ok(look_after),
+            // It would end in the same way again and again.
+            Some(Some(Progress::Waiting)) if self.started.remove(&key) => {
+                Progress::Failed("its process ended before it began".to_owned())
+            }
             Some(Some(progress)) => progress,
             None if delivery.next_ms > now_ms => {
                 return Ok(Step { next_ms: Some(delivery.next_ms), is_done_with_file: false });
             }
             None => Progress::Waiting,
         };
+        self.started.remove(&key);
         let mut end = |outcome: Outcome, reason: String| {
             (delivery.outcome, delivery.reason) = (Some(outcome), reason);
             Ok(Step { next_ms: None, is_done_with_file: true })
@@ -156,6 +163,7 @@ impl Outbox {
                     }
                     let pid = self.send(&path)?;
                     self.jobs.insert(key, pid);
+                    self.started.insert(key);
                 }
                 Ok(look_after)
             }
@@ -236,5 +244,80 @@ fn job<T: Subject>(delivery: &Delivery<T>, receiver: &Receiver) -> Job {
         id: delivery.id.clone(),
         action: action(delivery, &receiver.way),
         timeout_ms: receiver.timeout.as_millis() as u64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use serde::{Deserialize, Serialize};
+
+    use super::*;
+    use crate::delivery::{Letter, Variables};
+    use crate::receiver::Way;
+
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    struct Text(String);
+
+    impl Subject for Text {
+        fn key(&self) -> String {
+            self.0.clone()
+        }
+
+        fn title(&self) -> String {
+            self.0.clone()
+        }
+
+        fn letter(_: &Delivery<Self>) -> Letter {
+            Letter { line: String::new(), text: String::new() }
+        }
+
+        fn document(_: &Delivery<Self>) -> serde_json::Value {
+            serde_json::Value::Null
+        }
+
+        fn variables(_: &Delivery<Self>) -> Variables {
+            Variables::default()
+        }
+    }
+
+    /// A process that ends before it has done anything is a failed attempt: the next one comes after a pause.
+    #[test]
+    fn a_process_that_does_not_begin_is_tried_again_later() {
+        let directory = std::env::temp_dir().join(format!("whit-outbox-{}", std::process::id()));
+        fs::create_dir_all(&directory).unwrap();
+        let mut records = Records::open(&directory.join("records")).unwrap();
+        let deliveries = DeliveryRecords(0..1000);
+        let receiver = Receiver {
+            name: "ann".to_owned(),
+            way: Way::Command(vec!["true".to_owned()]),
+            timeout: Duration::from_secs(1),
+            tells_ends: true,
+        };
+        let delivery = Delivery::new(&receiver, Text("full".to_owned()), false, 0);
+        deliveries.update(&mut records, 1, &delivery).unwrap();
+        let mut outbox =
+            Outbox::open(directory.join("jobs"), vec!["/bin/false".into()], &[(1, delivery)]).unwrap();
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let mut look = |now_ms| {
+            let known = (&mut records, DeliveryRecords(0..1000));
+            let (next_ms, events) =
+                outbox.advance::<Text>(known, std::slice::from_ref(&receiver), now_ms).unwrap();
+            let attempts = deliveries.all::<Text>(&records).unwrap()[0].1.attempts;
+            (next_ms, events.len(), attempts)
+        };
+        assert_eq!(look(0), (Some(LOOK_AFTER_MS), 0, 0));
+        let failed = loop {
+            let looked = look(5);
+            if looked.2 > 0 || Instant::now() > deadline {
+                break looked;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        };
+        assert_eq!(failed, (Some(1005), 1, 1));
+        // Not before that.
+        assert_eq!(look(900), (Some(1005), 0, 1));
+        fs::remove_dir_all(&directory).unwrap();
     }
 }

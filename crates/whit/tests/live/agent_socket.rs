@@ -12,7 +12,7 @@ use libtest_mimic::Failed;
 use sampling::agent_protocol::{Reply, Request};
 use serde_json::Value;
 
-use super::machine::{Load, Scratch, WHIT, documents, wait_for, wait_for_state, whit};
+use super::machine::{Load, Running, Scratch, WHIT, documents, wait_for, wait_for_state, whit};
 use super::trials::{Need, Trial, exact, timed};
 
 /// A user without privileges.
@@ -24,6 +24,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         exact("a_user_sees_the_delays_of_their_own_tasks", &with_user, own_delays),
         exact("the_socket_shows_nothing_of_others", &with_user, nothing_of_others),
         exact("a_user_asks_the_agent_of_the_machine", &with_user, past_of_the_machine),
+        exact("an_agent_of_a_user_runs_plugins_beside_that_of_the_machine", &with_user, second_agent),
         timed(
             "hostile_clients_delay_no_tick",
             &[],
@@ -87,17 +88,21 @@ impl Agent {
         }
     }
 
-    /// Runs `whit` for the user.
-    fn run_as_user(&self, words: &[&str]) -> Output {
-        Command::new("setpriv")
+    /// `whit`, run by the user.
+    fn user_command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new("setpriv");
+        command
             .args(["--reuid", USER, "--regid", USER, "--clear-groups", WHIT])
             .args(words)
             .env("XDG_RUNTIME_DIR", &self.scratch.0)
             .env("HOME", self.scratch.0.join("home"))
             .env_remove("XDG_STATE_HOME")
-            .env_remove("WHIT_DATA")
-            .output()
-            .unwrap()
+            .env_remove("WHIT_DATA");
+        command
+    }
+
+    fn run_as_user(&self, words: &[&str]) -> Output {
+        self.user_command(words).output().unwrap()
     }
 
     /// What `whit` prints for the user.
@@ -216,6 +221,32 @@ fn past_of_the_machine() -> Result<(), Failed> {
         .output()?;
     let described = &documents(&String::from_utf8(output.stdout)?)[0];
     assert!(described["ticks"].as_u64().is_some_and(|ticks| ticks > 1), "{described}");
+    Ok(())
+}
+
+/// What an agent starts is about its own data, whichever agent commands would find.
+fn second_agent() -> Result<(), Failed> {
+    let machine = Agent::start("user-second", "1s");
+    let own = machine.scratch.0.join("own");
+    std::fs::create_dir(&own)?;
+    std::fs::write(
+        own.join("agent.toml"),
+        "[[check]]\nname = \"own\"\ncommand = [\"echo\", \"done\"]\ninterval = \"1s\"\n",
+    )?;
+    std::os::unix::fs::chown(&own, Some(USER.parse()?), Some(USER.parse()?))?;
+    let mut agent = machine.user_command(&["agent", "--interval", "1s", "--http", "127.0.0.1:0"]);
+    for (option, file) in
+        [("--config", "agent.toml"), ("--data", "data"), ("--now", "now"), ("--socket", "socket")]
+    {
+        agent.arg(option).arg(own.join(file));
+    }
+    let _agent = Running(agent.stderr(Stdio::null()).spawn()?);
+    let data = own.join("data").display().to_string();
+    wait_for("the plugin has run", || {
+        let listed = machine.run_as_user(&["check", "list", "--all", "--data", &data]);
+        let text = String::from_utf8_lossy(&listed.stdout).into_owned();
+        text.contains("OK") && text.contains("done")
+    });
     Ok(())
 }
 
