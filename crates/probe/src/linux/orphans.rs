@@ -1,6 +1,6 @@
 //! Processes that commands left behind: those that went into sessions of their own and lost their parents.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags, open};
@@ -25,8 +25,9 @@ pub struct Orphans {
     list: Vec<u8>,
     /// Those that show no run are ended, too.
     ends_all: bool,
-    /// The runs that were not over when an orphan without one was first seen, and still are not: it is of one of them at most.
-    possible_runs: HashMap<u32, Vec<String>>,
+    /// Of each orphan without a run, by its process id, the number of the newest run that was not over when it was first seen: it is of
+    /// that or of an older one.
+    newest_possible: HashMap<u32, u64>,
 }
 
 impl Orphans {
@@ -37,7 +38,7 @@ impl Orphans {
         // If the kernel has no subreapers, or does not list children, orphans stay init's.
         let children =
             adopt_orphans().ok().and_then(|()| open("/proc/thread-self/children", flags, Mode::empty()).ok());
-        Self { children, list: Vec::new(), ends_all: false, possible_runs: HashMap::new() }
+        Self { children, list: Vec::new(), ends_all: false, newest_possible: HashMap::new() }
     }
 
     /// As [`Self::adopt`], but nothing stays: an orphan without the variable, or one of another user, ends when all runs are over that it can
@@ -49,10 +50,12 @@ impl Orphans {
     /// Reaps the orphans that have ended, and ends those whose run is not among the `known` any more. Returns 0 if no further sweep is needed
     /// before another run is over: the children of an orphan are seen only after it has ended.
     pub fn sweep(&mut self, known: &[Known<'_>]) -> usize {
-        let Self { children: Some(children), list, ends_all, possible_runs } = self else { return 0 };
+        let Self { children: Some(children), list, ends_all, newest_possible } = self else { return 0 };
         read_list(children, list);
         let mut left = 0;
-        let mut orphans = Vec::new();
+        let mut orphans = HashSet::new();
+        let numbers = || known.iter().filter_map(|known| number_of(known.run?));
+        let (oldest, newest) = (numbers().min(), numbers().max().unwrap_or(0));
         for word in list.split(|byte| *byte == b' ').filter(|word| word.len() < 10) {
             let pid = std::str::from_utf8(word).ok().and_then(|word| word.parse::<u32>().ok());
             let Some(pid) = pid.filter(|pid| known.iter().all(|known| known.pid != *pid)) else { continue };
@@ -65,10 +68,8 @@ impl Orphans {
             let is_over = match run_of(pid).filter(|run| is_own_run(run)) {
                 Some(run) => !is_running(&run),
                 None if *ends_all => {
-                    let runs = || known.iter().filter_map(|known| known.run.map(str::to_owned)).collect();
-                    let possible: &mut Vec<String> = possible_runs.entry(pid).or_insert_with(runs);
-                    possible.retain(|run| is_running(run));
-                    possible.is_empty()
+                    let newest_possible = *newest_possible.entry(pid).or_insert(newest);
+                    oldest.is_none_or(|oldest| oldest > newest_possible)
                 }
                 None => false,
             };
@@ -76,9 +77,9 @@ impl Orphans {
             if is_over && send_to_child(pid, TaskSignal::Kill).is_ok() {
                 left += 1;
             }
-            orphans.push(pid);
+            orphans.insert(pid);
         }
-        possible_runs.retain(|pid, _| orphans.contains(pid));
+        newest_possible.retain(|pid, _| orphans.contains(pid));
         left
     }
 }
@@ -90,6 +91,11 @@ fn read_list(children: &OwnedFd, list: &mut Vec<u8>) {
     while let Ok(length @ 1..) = pread(children, &mut page, list.len() as u64) {
         list.extend_from_slice(&page[..length]);
     }
+}
+
+/// Returns the number of a run: those of a process are numbered in the order in which they begin.
+fn number_of(run: &str) -> Option<u64> {
+    run.split_once('.')?.1.parse().ok()
 }
 
 /// Returns true if a run is of this process.
