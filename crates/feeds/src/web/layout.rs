@@ -1,10 +1,8 @@
 //! The parts that all pages have: the head, the keys, forms and times.
 
-use std::fmt::Write as _;
-
 use jiff::Timestamp;
-use syndication::escaped;
 
+use super::html::{Html, ToHtml, html, push_html};
 use super::scene::PREFIX;
 use crate::accounts::{Account, form_token};
 use crate::subscriptions::age;
@@ -21,12 +19,16 @@ pub(super) struct Frame<'a> {
 }
 
 /// A whole document.
-pub(super) fn document(title: &str, body: &str, attributes: &str) -> String {
-    format!(
+pub(super) fn document(title: &str, body: &Html, attributes: &Html) -> Html {
+    html!(
         "<!doctype html><html lang=en><head><meta charset=utf-8><meta name=viewport content=\"width=device-width\">\
-         <title>{}</title><link rel=icon href=\"data:,\"><link rel=stylesheet href=\"{PREFIX}reader.css\"><script type=module src=\"{PREFIX}reader.js\"></script>\
-         </head><body {attributes}>{body}</body></html>",
-        escaped(title)
+         <title>{}</title><link rel=icon href=\"data:,\"><link rel=stylesheet href=\"{}reader.css\"><script type=module src=\"{}reader.js\"></script>\
+         </head><body {}>{}</body></html>",
+        title,
+        PREFIX,
+        PREFIX,
+        attributes,
+        body,
     )
 }
 
@@ -36,45 +38,60 @@ impl<'a> Frame<'a> {
     }
 
     /// A page of a signed-in account.
-    pub(super) fn page(&self, title: &str, side: &str, main: &str) -> String {
-        let name = escaped(&self.account.name);
-        let form = &self.form;
-        let body = format!(
-            "<header><h1><a href=\"{PREFIX}\">Feeds</a></h1>\
-             <form class=search role=search action=\"{PREFIX}\"><input type=search name=q aria-label=Search placeholder=\"Search (/)\"></form>\
-             <nav><a href=\"{PREFIX}manage\">Manage</a>\
-             <form method=post action=\"{PREFIX}sign-out\"><input type=hidden name=form value=\"{form}\"><button>Sign out {name}</button></form></nav></header>\
-             <div class=columns>{side}<main>{main}</main></div>\
+    pub(super) fn page(&self, title: &str, side: &Html, main: &Html) -> Html {
+        let body = html!(
+            "<header><h1><a href=\"{}\">Feeds</a></h1>\
+             <form class=search role=search action=\"{}\"><input type=search name=q aria-label=Search placeholder=\"Search (/)\"></form>\
+             <nav><a href=\"{}manage\">Manage</a>\
+             <form method=post action=\"{}sign-out\"><input type=hidden name=form value=\"{}\"><button>Sign out {}</button></form></nav></header>\
+             <div class=columns>{}<main>{}</main></div>\
              <dialog id=keys><h2>Keys</h2><dl><dt>j, k</dt><dd>next, previous entry</dd><dt>o, Enter</dt><dd>open or close</dd>\
              <dt>n</dt><dd>older entries</dd><dt>v</dt><dd>the entry's own page</dd><dt>m</dt><dd>read or unread</dd><dt>s</dt><dd>star</dd><dt>A</dt><dd>mark all as read</dd><dt>i</dt><dd>show images</dd>\
              <dt>/</dt><dd>search</dd><dt>?</dt><dd>this list</dd></dl><button>Close</button></dialog>\
-             <p id=said role=status></p>"
+             <p id=said role=status></p>",
+            PREFIX,
+            PREFIX,
+            PREFIX,
+            PREFIX,
+            self.form,
+            self.account.name,
+            side,
+            main,
         );
-        document(title, &body, &format!("data-form=\"{form}\""))
+        document(title, &body, &html!("data-form=\"{}\"", self.form))
     }
 
     /// A form with one button.
-    pub(super) fn button(&self, action: &str, back: &str, fields: &[(&str, &str)], label: &str) -> String {
-        let mut out = format!(
-            "<form method=post action=\"{PREFIX}{action}\"><input type=hidden name=form value=\"{}\"><input type=hidden name=back value=\"{}\">",
+    pub(super) fn button(
+        &self,
+        action: &str,
+        back: &str,
+        fields: &[(&str, &str)],
+        label: impl ToHtml,
+    ) -> Html {
+        let mut out = html!(
+            "<form method=post action=\"{}{}\"><input type=hidden name=form value=\"{}\"><input type=hidden name=back value=\"{}\">",
+            PREFIX,
+            action,
             self.form,
-            escaped(back)
+            back,
         );
         for (name, value) in fields {
-            let _ = write!(out, "<input type=hidden name=\"{name}\" value=\"{}\">", escaped(value));
+            push_html!(out, "<input type=hidden name=\"{}\" value=\"{}\">", name, value);
         }
-        let _ = write!(out, "<button>{label}</button></form>");
+        push_html!(out, "<button>{}</button></form>", label);
         out
     }
 
     /// A time: how long ago it was, or the day if that is more than a week ago.
-    pub(super) fn time(&self, at_ms: i64) -> String {
+    pub(super) fn time(&self, at_ms: i64) -> Html {
         let at = Timestamp::from_millisecond(at_ms).unwrap_or_default();
         let shown = match self.now_ms.saturating_sub(at_ms) {
             ..MINUTE_MS => "now".to_owned(),
             MINUTE_MS..WEEK_MS => age(at_ms, self.now_ms),
             WEEK_MS.. => at.strftime("%Y-%m-%d").to_string(),
         };
-        format!("<time datetime=\"{}\">{shown}</time>", at.strftime("%Y-%m-%dT%H:%M:%SZ"))
+        let exact = at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+        html!("<time datetime=\"{}\">{}</time>", exact, shown)
     }
 }

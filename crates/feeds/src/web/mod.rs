@@ -3,6 +3,7 @@
 
 mod actions;
 mod atom;
+mod html;
 mod layout;
 mod manage;
 mod pages;
@@ -24,7 +25,7 @@ use http::{Method, Request, Response, StatusCode, header};
 use crate::database::Library;
 use crate::digest::hex_digest;
 use crate::error::FeedError;
-use request::{Asked, Reply, html, text};
+use request::{Asked, Reply, page, text};
 use scene::{POLICY, Scene};
 pub use scene::{PREFIX, SignInLimit};
 use sign_in::COOKIE;
@@ -92,9 +93,9 @@ fn answer(scene: &mut Scene<'_>, asked: &Asked) -> Result<Reply, FeedError> {
         return Ok(match *asked.method() {
             // The script asks for entries: it must see that its session has ended.
             Method::GET if path.starts_with("entry/") => {
-                html(StatusCode::UNAUTHORIZED, POLICY, pages::sign_in(""))
+                page(StatusCode::UNAUTHORIZED, POLICY, pages::sign_in(""))
             }
-            Method::GET => html(StatusCode::OK, POLICY, pages::sign_in("")),
+            Method::GET => page(StatusCode::OK, POLICY, pages::sign_in("")),
             _ => text(StatusCode::UNAUTHORIZED, "sign in first: /feeds/"),
         });
     };

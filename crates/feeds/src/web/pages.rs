@@ -1,13 +1,12 @@
 //! The pages: lists of entries, one entry, and the management of feeds. They work without script.
 
-use std::fmt::Write as _;
-
 use http::StatusCode;
-use syndication::{Images, clean, escaped, has_images, plain_text};
+use syndication::{Images, escaped, has_images, plain_text};
 
+use super::html::{Html, html, push_html};
 use super::layout::{Frame, document};
 use super::manage::manage;
-use super::request::{Asked, Reply, html, opml, place_text, text};
+use super::request::{Asked, Reply, opml, page, place_text, text};
 use super::scene::{IMAGE_POLICY, POLICY, PREFIX, Scene};
 use crate::accounts::Account;
 use crate::entries::{FeedEntry, Mark};
@@ -61,34 +60,34 @@ pub(super) fn filter_of(asked: &Asked) -> EntryFilter {
     }
 }
 
-pub(super) fn sign_in(reason: &str) -> String {
-    let alert =
-        if reason.is_empty() { String::new() } else { format!("<p role=alert>{}</p>", escaped(reason)) };
-    let body = format!(
-        "<main class=\"sign-in\"><h1>Feeds</h1>{alert}<form method=post action=\"{PREFIX}sign-in\">\
+pub(super) fn sign_in(reason: &str) -> Html {
+    let alert = if reason.is_empty() { Html::default() } else { html!("<p role=alert>{}</p>", reason) };
+    let body = html!(
+        "<main class=\"sign-in\"><h1>Feeds</h1>{}<form method=post action=\"{}sign-in\">\
          <label>Name <input name=name autocomplete=username required autofocus></label>\
          <label>Password <input name=password type=password autocomplete=current-password required></label>\
-         <button>Sign in</button></form></main>"
+         <button>Sign in</button></form></main>",
+        alert,
+        PREFIX,
     );
-    document("Feeds", &body, "")
+    document("Feeds", &body, &Html::default())
 }
 
-fn sidebar(subscriptions: &[Subscription], asked: &Asked) -> String {
+fn sidebar(subscriptions: &[Subscription], asked: &Asked) -> Html {
     let total: u64 = subscriptions.iter().map(|one| one.unread).sum();
-    let mut out = String::from("<nav class=feeds aria-label=Feeds><ul>");
+    let mut out = html!("<nav class=feeds aria-label=Feeds><ul>");
     let chosen = |is_chosen: bool| if is_chosen { " aria-current=page" } else { "" };
     let is_list = asked.path() == PREFIX;
     let is_plain = is_list && ["feed", "folder", "starred", "all", "q"].iter().all(|name| !asked.has(name));
-    let _ = write!(out, "<li><a href=\"{PREFIX}\"{}>Unread <b>{total}</b></a>", chosen(is_plain));
+    push_html!(out, "<li><a href=\"{}\"{}>Unread <b>{}</b></a>", PREFIX, chosen(is_plain), total);
     let is_all = is_list && asked.has("all") && !asked.has("feed") && !asked.has("folder");
-    let _ = write!(out, "<li><a href=\"{PREFIX}?all=1\"{}>All</a>", chosen(is_all));
-    let _ =
-        write!(out, "<li><a href=\"{PREFIX}?starred=1\"{}>Starred</a></ul>", chosen(asked.has("starred")));
+    push_html!(out, "<li><a href=\"{}?all=1\"{}>All</a>", PREFIX, chosen(is_all));
+    push_html!(out, "<li><a href=\"{}?starred=1\"{}>Starred</a></ul>", PREFIX, chosen(asked.has("starred")));
     let mut folder: Option<&str> = None;
     for one in subscriptions {
         if folder != Some(&one.folder) {
             if folder.is_some() {
-                out.push_str("</ul>");
+                push_html!(out, "</ul>");
             }
             if !one.folder.is_empty() {
                 let unread: u64 = subscriptions
@@ -98,36 +97,40 @@ fn sidebar(subscriptions: &[Subscription], asked: &Asked) -> String {
                     .sum();
                 let link = form_urlencoded::byte_serialize(one.folder.as_bytes()).collect::<String>();
                 let is_chosen = asked.has("folder") && asked.get("folder") == one.folder;
-                let _ = write!(
+                push_html!(
                     out,
-                    "<h2><a href=\"{PREFIX}?folder={link}\"{}>{} {}</a></h2>",
+                    "<h2><a href=\"{}?folder={}\"{}>{} {}</a></h2>",
+                    PREFIX,
+                    link,
                     chosen(is_chosen),
-                    escaped(&one.folder),
-                    count(unread)
+                    one.folder,
+                    count(unread),
                 );
             }
-            out.push_str("<ul>");
+            push_html!(out, "<ul>");
             folder = Some(&one.folder);
         }
         let class = if one.failing_since_ms.is_some() { " class=failing" } else { "" };
-        let _ = write!(
+        push_html!(
             out,
-            "<li{class}><a href=\"{PREFIX}?feed={}\"{}>{} {}</a>",
+            "<li{}><a href=\"{}?feed={}\"{}>{} {}</a>",
+            class,
+            PREFIX,
             one.feed,
             chosen(asked.number("feed") == Some(one.feed)),
-            escaped(&one.title),
-            count(one.unread)
+            one.title,
+            count(one.unread),
         );
     }
     if folder.is_some() {
-        out.push_str("</ul>");
+        push_html!(out, "</ul>");
     }
-    out.push_str("</nav>");
+    push_html!(out, "</nav>");
     out
 }
 
-fn count(unread: u64) -> String {
-    if unread > 0 { format!("<b>{unread}</b>") } else { String::new() }
+fn count(unread: u64) -> Html {
+    if unread > 0 { html!("<b>{}</b>", unread) } else { Html::default() }
 }
 
 fn list(scene: &mut Scene<'_>, frame: &Frame<'_>, asked: &Asked) -> Result<Reply, FeedError> {
@@ -139,13 +142,13 @@ fn list(scene: &mut Scene<'_>, frame: &Frame<'_>, asked: &Asked) -> Result<Reply
     let subscriptions = scene.library.subscriptions(frame.account)?;
     let title = title_of(asked, &subscriptions);
     let here = format!("{PREFIX}?{}", asked.address_without(&[]));
-    let mut main = format!("<div class=head><h2>{}</h2>", escaped(&title));
+    let mut main = html!("<div class=head><h2>{}</h2>", title);
     if let Some(trouble) = subscriptions
         .iter()
         .find(|one| Some(one.feed) == filter.feed)
         .and_then(|one| one.trouble(frame.now_ms))
     {
-        let _ = write!(main, "<p role=alert>{}</p>", escaped(&trouble));
+        push_html!(main, "<p role=alert>{}</p>", trouble);
     }
     if !asked.has("starred") && asked.get("q").is_empty() {
         let seen = frame.now_ms.to_string();
@@ -156,40 +159,39 @@ fn list(scene: &mut Scene<'_>, frame: &Frame<'_>, asked: &Asked) -> Result<Reply
                     fields.push((name, asked.get(name)));
                 }
             }
-            main.push_str(&frame.button("mark-all", &here, &fields, label));
+            main.push(&frame.button("mark-all", &here, &fields, label));
         }
         let other = asked.address_without(&["all", "after"]);
         let (link, label) = match asked.has("all") {
             true => (other, "Only unread"),
             false => (format!("{other}{}all=1", if other.is_empty() { "" } else { "&" }), "All entries"),
         };
-        let _ = write!(main, "<a href=\"{PREFIX}?{}\">{label}</a>", escaped(&link));
+        push_html!(main, "<a href=\"{}?{}\">{}</a>", PREFIX, link, label);
     }
-    main.push_str("</div>");
-    if entries.is_empty() {
-        main.push_str(if subscriptions.is_empty() {
-            "<p>No feeds yet: <a href=\"/feeds/manage\">add one</a>.</p>"
-        } else {
-            "<p>Nothing here.</p>"
-        });
+    push_html!(main, "</div>");
+    match (entries.is_empty(), subscriptions.is_empty()) {
+        (true, true) => push_html!(main, "<p>No feeds yet: <a href=\"/feeds/manage\">add one</a>.</p>"),
+        (true, false) => push_html!(main, "<p>Nothing here.</p>"),
+        (false, _) => {}
     }
-    main.push_str("<ol class=entries>");
+    push_html!(main, "<ol class=entries>");
     for entry in &entries {
         push_row(&mut main, frame, entry, &here);
     }
-    main.push_str("</ol>");
+    push_html!(main, "</ol>");
     if let Some(last) = entries.last().filter(|_| has_more) {
         let rest = asked.address_without(&["after"]);
         let and = if rest.is_empty() { "" } else { "&" };
-        let _ = write!(
+        push_html!(
             main,
-            "<p><a rel=next href=\"{PREFIX}?{}{}after={}\">Older entries</a></p>",
-            escaped(&rest),
-            escaped(and),
-            place_text((last.sort_ms, last.id))
+            "<p><a rel=next href=\"{}?{}{}after={}\">Older entries</a></p>",
+            PREFIX,
+            rest,
+            and,
+            place_text((last.sort_ms, last.id)),
         );
     }
-    Ok(html(StatusCode::OK, POLICY, frame.page(&title, &sidebar(&subscriptions, asked), &main)))
+    Ok(page(StatusCode::OK, POLICY, frame.page(&title, &sidebar(&subscriptions, asked), &main)))
 }
 
 fn title_of(asked: &Asked, subscriptions: &[Subscription]) -> String {
@@ -211,22 +213,29 @@ fn title_or(entry: &FeedEntry) -> &str {
     [&entry.title, &entry.link].into_iter().find(|text| !text.is_empty()).map_or("(no title)", String::as_str)
 }
 
-fn push_row(out: &mut String, frame: &Frame<'_>, entry: &FeedEntry, here: &str) {
+fn push_row(out: &mut Html, frame: &Frame<'_>, entry: &FeedEntry, here: &str) {
     let class = if entry.is_read { "read" } else { "unread" };
     let (read, starred) = (u8::from(entry.is_read), u8::from(entry.is_starred));
     let id = entry.id.to_string();
-    let _ = write!(
+    push_html!(
         out,
-        "<li id=\"entry-{id}\" class={class} data-entry={id} data-read={read} data-starred={starred} data-link=\"{}\">\
-         <a class=title dir=auto href=\"{PREFIX}entry/{id}\">{}</a> <span class=feed dir=auto>{}</span> {}",
-        escaped(&entry.link),
-        escaped(title_or(entry)),
-        escaped(&entry.feed_title),
-        frame.time(entry.sort_ms)
+        "<li id=\"entry-{}\" class={} data-entry={} data-read={} data-starred={} data-link=\"{}\">\
+         <a class=title dir=auto href=\"{}entry/{}\">{}</a> <span class=feed dir=auto>{}</span> {}",
+        id,
+        class,
+        id,
+        read,
+        starred,
+        entry.link,
+        PREFIX,
+        id,
+        title_or(entry),
+        entry.feed_title,
+        frame.time(entry.sort_ms),
     );
     let star = if entry.is_starred { ("0", "★") } else { ("1", "☆") };
-    let label = format!("<span aria-label=\"Star\">{}</span>", star.1);
-    out.push_str(&frame.button("mark", here, &[("entry", &id), ("starred", star.0)], &label));
+    let label = html!("<span aria-label=\"Star\">{}</span>", star.1);
+    out.push(&frame.button("mark", here, &[("entry", &id), ("starred", star.0)], label));
 }
 
 fn entry(scene: &mut Scene<'_>, frame: &Frame<'_>, asked: &Asked, id: i64) -> Result<Reply, FeedError> {
@@ -239,38 +248,38 @@ fn entry(scene: &mut Scene<'_>, frame: &Frame<'_>, asked: &Asked, id: i64) -> Re
     }
     let images = if asked.has("images") { Images::Shown } else { Images::Hidden };
     let policy = if images == Images::Shown { IMAGE_POLICY } else { POLICY };
-    let content = clean(&entry.content, "", images);
+    let content = Html::of_content(&entry.content, images);
     let here = format!("{PREFIX}entry/{id}?{}", asked.address_without(&["keep"]));
     let number = id.to_string();
+    let title = title_or(&entry);
     let link = match entry.link.is_empty() {
-        true => escaped(title_or(&entry)),
-        false => format!(
-            "<a href=\"{}\" target=_blank rel=\"noopener noreferrer\">{}</a>",
-            escaped(&entry.link),
-            escaped(title_or(&entry))
-        ),
+        true => html!("{}", title),
+        false => html!("<a href=\"{}\" target=_blank rel=\"noopener noreferrer\">{}</a>", entry.link, title,),
     };
-    let author =
-        if entry.author.is_empty() { String::new() } else { format!(" by {}", escaped(&entry.author)) };
-    let mut main = format!(
-        "<article data-entry={id} data-read={} data-starred={} data-link=\"{}\"><h2 dir=auto>{link}</h2><p class=about><a href=\"{PREFIX}?feed={}&amp;all=1\">{}</a>{author}, {}</p>",
+    let author = if entry.author.is_empty() { Html::default() } else { html!(" by {}", entry.author) };
+    let mut main = html!(
+        "<article data-entry={} data-read={} data-starred={} data-link=\"{}\"><h2 dir=auto>{}</h2><p class=about><a href=\"{}?feed={}&amp;all=1\">{}</a>{}, {}</p>",
+        id,
         u8::from(entry.is_read),
         u8::from(entry.is_starred),
-        escaped(&entry.link),
+        entry.link,
+        link,
+        PREFIX,
         entry.feed,
-        escaped(&entry.feed_title),
-        frame.time(entry.published_ms.unwrap_or(entry.sort_ms))
+        entry.feed_title,
+        author,
+        frame.time(entry.published_ms.unwrap_or(entry.sort_ms)),
     );
     if images == Images::Hidden && has_images(&entry.content) {
-        let _ = write!(main, "<p class=images><a href=\"{PREFIX}entry/{id}?images=1\">Show images</a></p>");
+        push_html!(main, "<p class=images><a href=\"{}entry/{}?images=1\">Show images</a></p>", PREFIX, id,);
     }
-    let _ = write!(main, "<div class=content dir=auto>{content}</div><div class=head>");
+    push_html!(main, "<div class=content dir=auto>{}</div><div class=head>", content);
     let star = if entry.is_starred { ("0", "Remove star") } else { ("1", "Star") };
-    main.push_str(&frame.button("mark", &here, &[("entry", &number), ("starred", star.0)], star.1));
+    main.push(&frame.button("mark", &here, &[("entry", &number), ("starred", star.0)], star.1));
     let unread = format!("{here}&keep=1");
-    main.push_str(&frame.button("mark", &unread, &[("entry", &number), ("read", "0")], "Mark as unread"));
-    main.push_str("</div></article>");
+    main.push(&frame.button("mark", &unread, &[("entry", &number), ("read", "0")], "Mark as unread"));
+    push_html!(main, "</div></article>");
     let subscriptions = scene.library.subscriptions(frame.account)?;
-    let title = plain_text(&escaped(title_or(&entry)), EXCERPT_BYTES);
-    Ok(html(StatusCode::OK, policy, frame.page(&title, &sidebar(&subscriptions, asked), &main)))
+    let title = plain_text(&escaped(title), EXCERPT_BYTES);
+    Ok(page(StatusCode::OK, policy, frame.page(&title, &sidebar(&subscriptions, asked), &main)))
 }

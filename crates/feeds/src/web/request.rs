@@ -2,6 +2,7 @@
 
 use http::{Method, Request, Response, StatusCode, header};
 
+use super::html::Html;
 use super::upload;
 
 /// Parameters of a request; others are ignored.
@@ -131,7 +132,7 @@ impl Asked {
 }
 
 /// A page, never kept by a browser.
-pub(super) fn html(status: StatusCode, policy: &'static str, body: String) -> Reply {
+pub(super) fn page(status: StatusCode, policy: &'static str, body: Html) -> Reply {
     let reply = Response::builder()
         .status(status)
         .header(header::CONTENT_TYPE, "text/html; charset=utf-8")

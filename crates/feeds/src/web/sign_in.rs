@@ -3,7 +3,7 @@
 use http::{StatusCode, header};
 
 use super::pages;
-use super::request::{Asked, Reply, html, redirect};
+use super::request::{Asked, Reply, page, redirect};
 use super::scene::{POLICY, PREFIX, Scene};
 use crate::accounts::{Account, LONGEST_SESSION_MS, SessionKind};
 use crate::error::FeedError;
@@ -22,7 +22,7 @@ pub(super) fn verify(
 ) -> Result<Result<Account, Reply>, FeedError> {
     if let Some(wait) = scene.limit.wait(name) {
         let seconds = wait.as_secs() + 1;
-        let mut reply = html(
+        let mut reply = page(
             StatusCode::TOO_MANY_REQUESTS,
             POLICY,
             pages::sign_in(&format!("A wrong password came from here: try again in {seconds} s.")),
@@ -33,7 +33,7 @@ pub(super) fn verify(
     let account = scene.library.verify(name, password)?;
     scene.limit.note(name, account.is_some());
     Ok(account.ok_or_else(|| {
-        html(StatusCode::UNAUTHORIZED, POLICY, pages::sign_in("The name or the password is wrong."))
+        page(StatusCode::UNAUTHORIZED, POLICY, pages::sign_in("The name or the password is wrong."))
     }))
 }
 

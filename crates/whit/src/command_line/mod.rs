@@ -6,7 +6,7 @@ pub(crate) mod examples;
 pub(crate) mod grammar;
 
 use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
@@ -69,7 +69,7 @@ fn run_for_agent(words: &[OsString]) -> Option<Result<ExitCode, Failure>> {
         #[cfg(feature = "agent")]
         ("check", "runner", []) => Some(crate::check::run_plugins()),
         #[cfg(feature = "agent")]
-        ("alert", "deliver", [path]) => Some(crate::alert::deliver(Path::new(path))),
+        ("alert", "deliver", [path]) => Some(crate::alert::deliver(path.as_ref())),
         #[cfg(feature = "feeds")]
         ("feeds", "parser", []) => Some(crate::feeds::parse_document()),
         _ => None,

@@ -4,6 +4,7 @@ pub(crate) mod arguments;
 mod password;
 mod render;
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::SystemTime;
@@ -129,7 +130,27 @@ fn open(directory: &Path, task: &FeedsTask) -> Result<Library, Failure> {
             directory.shown()
         )));
     }
-    Library::open(directory).map_err(|error| Failure::new(format!("{}: {error}", directory.shown())))
+    let failed = |error: &dyn std::fmt::Display| Failure::new(format!("{}: {error}", directory.shown()));
+    let library = Library::open(directory).map_err(|error| failed(&error))?;
+    if !has_library {
+        give_to_owner(directory).map_err(|error| failed(&error))?;
+    }
+    Ok(library)
+}
+
+/// Gives a library that root has made to the owner of its directory: the agent of a service is another user.
+fn give_to_owner(directory: &Path) -> std::io::Result<()> {
+    if !rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    let owner = std::fs::metadata(directory)?;
+    for entry in std::fs::read_dir(directory)? {
+        let entry = entry?;
+        if entry.file_name().to_str().is_some_and(|name| name.starts_with("feeds.sqlite")) {
+            std::os::unix::fs::lchown(entry.path(), Some(owner.uid()), Some(owner.gid()))?;
+        }
+    }
+    Ok(())
 }
 
 struct Place<'a> {

@@ -160,8 +160,11 @@ fn unit() -> Result<(), Failed> {
 
     machine.prints(&["systemctl", "start", "whit"])?;
     let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "whit"];
-    let asked = machine.prints(&[&nobody[..], &["query", "node_load1"]].concat())?;
-    assert!(asked.contains("node_load1"), "{asked}");
+    machine.wait_to_print(&[&nobody[..], &["query", "node_load1"]].concat(), &["node_load1"]);
+    let page = "import urllib.request; print(urllib.request.urlopen('http://127.0.0.1:8000/feed').read())";
+    machine.wait_to_print(&["python3", "-c", page], &["News"]);
+    // It is made by the agent, whose user can write it then.
+    machine.wait_to_print(&["ls", "/var/lib/whit/"], &["feeds.sqlite"]);
     machine.prints(&["sh", "-c", "printf 'correct horse\\n' | whit feeds user add ann"])?;
     machine.prints(&["whit", "feeds", "add", "http://127.0.0.1:8000/feed"])?;
     machine.wait_to_print(&["whit", "feeds"], &["News"]);
