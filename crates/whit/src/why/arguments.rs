@@ -8,7 +8,7 @@ use clap::{Arg, ArgMatches, Command};
 use crate::query::arguments::{origin, with_origin};
 use command::failure::Failure;
 use command::kind::Kind;
-use command::options::{instant_ms, instant_option, json, option, paragraphs, switch};
+use command::options::{data_directory, instant_ms, instant_option, json, option, paragraphs, switch};
 use command::past_origin::PastOrigin;
 
 /// `whit why`, validated.
@@ -88,7 +88,13 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<WhyArgs, Failure> {
     Ok(WhyArgs {
         target: matches.get_one::<String>("target").map(|text| Target::parse(text)),
         time,
-        origin: origin(matches)?,
+        origin: match (origin(matches), time) {
+            // Of an agent that cannot be asked: the machine is observed.
+            (Err(_), Time::Last { .. }) if !matches.contains_id("from") => {
+                PastOrigin::Directory(data_directory(matches)?)
+            }
+            (origin, _) => origin?,
+        },
         is_server_named: matches.contains_id("from"),
         observed: matches.get_one("observe").copied().unwrap_or(USUAL_OBSERVED),
         shows: matches.get_flag("show"),
