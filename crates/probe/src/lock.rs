@@ -12,6 +12,9 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
 use rustix::io::Errno;
 
+/// How often /proc/locks is read until it shows who has a lock.
+const MOST_READINGS: usize = 5;
+
 /// A file that can be locked. Closing it gives the lock back, unless a command has inherited it.
 #[derive(Debug)]
 pub struct LockFile {
@@ -114,12 +117,16 @@ impl LockFile {
     /// on and ended since, so that its pid may belong to another process by now. A process is a holder if one of its open files has the
     /// lock.
     pub fn holders(&self) -> Vec<Holder> {
-        let (Ok(locks), Ok(file)) = (fs::read("/proc/locks"), fs::metadata(&self.path)) else {
-            return Vec::new();
-        };
+        let Ok(file) = fs::metadata(&self.path) else { return Vec::new() };
         let place = ((rustix::fs::major(file.dev()), rustix::fs::minor(file.dev())), file.ino());
         let is_it = |flock: &Flock| (flock.device, flock.inode) == place;
-        let takers: Vec<u32> = flocks(&locks).filter(is_it).map(|flock| flock.pid).collect();
+        let takers = || {
+            let locks = fs::read("/proc/locks").unwrap_or_default();
+            flocks(&locks).filter(is_it).map(|flock| flock.pid).collect::<Vec<u32>>()
+        };
+        // The kernel gives it in pieces: a lock that goes in between can hide another one.
+        let takers =
+            (0..MOST_READINGS).map(|_| takers()).find(|takers| !takers.is_empty()).unwrap_or_default();
         let has_it = |pid: &u32| open_locks(*pid).iter().any(is_it);
         if takers.iter().all(has_it) {
             return takers.into_iter().map(Holder::Has).collect();
