@@ -1,4 +1,5 @@
-//! Parts that all commands share: options and their kinds of values, failures and exit statuses, documents, output, paths, and the past for views of the present.
+//! Parts that all commands share: options and their kinds of values, failures and exit statuses, documents, output, paths, and the
+//! past for views of the present.
 //!
 //! A command's crate depends on this one and on no other command's.
 

@@ -23,7 +23,7 @@ pub enum PastOrigin {
 /// history if this user may read it, or the agent itself.
 ///
 /// # Errors
-/// If none is named and there is no home, or an agent runs that can be neither read nor asked.
+/// If none is named and the user has no home directory. If an agent runs, but this user may not read its history and it does not answer.
 pub fn find(named: Option<&Path>) -> Result<PastOrigin, Failure> {
     let own = paths::data_directory(named);
     let is_named = named.is_some() || paths::data_of_environment().is_some();

@@ -14,7 +14,7 @@ impl RemoteStore {
     /// Returns the first and the last tick that an agent has, in milliseconds since 1970; `None` if it has none.
     ///
     /// # Errors
-    /// If it cannot be asked, or is no agent of whit.
+    /// If there is no answer, or the server is not an agent of whit.
     pub fn extent_ms(&self) -> Result<Option<(i64, i64)>, String> {
         let status = self.get("status", Vec::new())?;
         // Others would be no times.

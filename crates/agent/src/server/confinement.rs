@@ -34,15 +34,6 @@ pub(super) fn privileged_runner(
     checks.map(|checks| PrivilegedRunner::start(&checks.runner, lost.clone())).transpose()
 }
 
-/// Keeps other processes of this user, such as plugins, from this one's memory and descriptors: one of them is the socket of a process that
-/// may become any user.
-///
-/// # Errors
-/// If the kernel refuses.
-pub(super) fn refuse_inspection() -> io::Result<()> {
-    privilege::refuse_inspection()
-}
-
 /// Drops all capabilities of this thread and of the threads that it will start. With checks configured, CAP_NET_RAW (ping) and
 /// CAP_DAC_READ_SEARCH (ages of files) are kept.
 ///

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use probe::Roots;
 use probe::background_job::Notifier;
+use probe::privilege;
 use probe::signals::Signal;
 use probe::spawn::own_usage;
 use probe::task_detail::TaskFiles;
@@ -62,7 +63,8 @@ pub fn serve(
         None
     });
     if runner.is_some() {
-        confinement::refuse_inspection().map_err(system("prctl"))?;
+        // This process has the socket of one that may become any user: plugins must not take it.
+        privilege::refuse_inspection().map_err(system("prctl"))?;
     }
     confinement::drop_privileges(&options).map_err(system("capabilities"))?;
     let link = Link::new(UnixStream::from(recorder), MOST_BODY_BYTES).map_err(system("the recorder"))?;

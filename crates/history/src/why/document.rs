@@ -41,7 +41,7 @@ fn sentence(document: &Value) -> Option<Sentence> {
     };
     let evidence = |one: &Value| {
         let expression = one["expression"].as_str()?.to_owned();
-        // JSON has no value that is no number.
+        // JSON cannot contain NaN: null stands in its place.
         Some(Evidence { expression, value: one["value"].as_f64().unwrap_or(f64::NAN) })
     };
     Some(Sentence {

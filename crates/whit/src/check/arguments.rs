@@ -173,7 +173,8 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<CheckArgs, Failure> {
     Ok(CheckArgs { directory: directory?, config, task })
 }
 
-fn now_ms() -> i64 {
+/// Returns the time in milliseconds since 1970.
+pub(super) fn now_ms() -> i64 {
     jiff::Timestamp::now().as_millisecond()
 }
 

@@ -16,7 +16,7 @@ use notify::Outcome;
 use rustix::fd::AsFd as _;
 use text::printable::Shown as _;
 
-use self::arguments::{CheckArgs, CheckTask};
+use self::arguments::{CheckArgs, CheckTask, now_ms};
 use crate::agent::configured_checks;
 use command::document::{DocumentKind, Documents};
 use command::failure::{Failure, write_stderr};
@@ -179,10 +179,6 @@ fn run_one(directory: &Path, config: Option<&Path>, name: &str) -> Result<ExitCo
         .map_err(|error| Failure::new(format!("{name}: {error}")))?;
     Output::stdout().write(render::tried(&finding, &cost).as_bytes())?;
     Ok(ExitCode::from(finding.state.number()))
-}
-
-fn now_ms() -> i64 {
-    jiff::Timestamp::now().as_millisecond()
 }
 
 fn explain(directory: &Path, config: Option<&Path>, name: &str) -> Result<String, Failure> {
