@@ -21,8 +21,10 @@ type Attack = fn(&Arena, &mut Random) -> Result<(), String>;
 const ON_THE_SCREEN: [(&str, Attack); 1] = [("keys, sizes and signals", top::keys_sizes_and_signals)];
 
 /// On a running agent.
-const ON_THE_AGENT: [(&str, Attack); 6] = [
+const ON_THE_AGENT: [(&str, Attack); 8] = [
     ("expressions that grow", agent::expressions_that_grow),
+    ("patterns that take long", agent::patterns_that_take_long),
+    ("pages that watch", agent::pages_that_watch),
     ("clients that leave", agent::clients_that_leave),
     ("sockets in five modes", agent::sockets_in_five_modes),
     ("other origins", agent::other_origins),

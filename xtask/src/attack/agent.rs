@@ -201,6 +201,20 @@ fn bombs() -> Vec<String> {
     ]
 }
 
+/// Returns an expression whose patterns take long to compile.
+fn patterns() -> String {
+    let matchers: Vec<String> =
+        (0..60).map(|number| format!("a{number}=~\"(\\\\pL{{3}}{number}){{6}}\"")).collect();
+    format!("{{{}}}", matchers.join(","))
+}
+
+/// Returns the request of a page that watches expressions which no other one watches.
+fn watching(number: usize) -> String {
+    let all =
+        format!("sum(label_replace({{__name__=~\".+\"}},\"a\",\"$1$1\",\"__name__\",\"(.*)\"))+{number}");
+    format!("GET /api/page/live?query={} HTTP/1.1\r\nHost: localhost\r\n\r\n", encoded(&all))
+}
+
 /// Runs one mode of attack until the process is killed.
 pub(super) fn attack(port: &str, mode: &str) -> Result<(), String> {
     let port: u16 = port.parse().map_err(text)?;
@@ -227,6 +241,10 @@ pub(super) fn attack(port: &str, mode: &str) -> Result<(), String> {
                 let path = format!("/api/v1/query?query={}", encoded(&bombs[3 + round % 5]));
                 let _ = get(address, &path, "", Duration::from_millis(300));
             }
+            "patterns" => {
+                let path = format!("/api/v1/query?query={}", encoded(&patterns()));
+                let _ = get(address, &path, "", Duration::from_secs(60));
+            }
             "connecting" => drop(TcpStream::connect(address)),
             // Sockets that send nothing, half a head or half a body, or do not read.
             _ => {
@@ -236,6 +254,7 @@ pub(super) fn attack(port: &str, mode: &str) -> Result<(), String> {
                     "bodiless" => {
                         "POST /api/v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n\r\nq"
                     }
+                    "watching" => &watching(held.len()),
                     _ => large.as_str(),
                 };
                 if held.len() >= SOCKETS {
@@ -277,6 +296,14 @@ pub(super) fn expressions_that_grow(arena: &Arena, _random: &mut Random) -> Resu
 
 pub(super) fn clients_that_leave(arena: &Arena, _random: &mut Random) -> Result<(), String> {
     run_beside(arena, &["leaving"; 4])
+}
+
+pub(super) fn patterns_that_take_long(arena: &Arena, _random: &mut Random) -> Result<(), String> {
+    run_beside(arena, &["patterns"; 4])
+}
+
+pub(super) fn pages_that_watch(arena: &Arena, _random: &mut Random) -> Result<(), String> {
+    run_beside(arena, &["watching"])
 }
 
 pub(super) fn sockets_in_five_modes(arena: &Arena, _random: &mut Random) -> Result<(), String> {

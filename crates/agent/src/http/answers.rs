@@ -43,6 +43,16 @@ pub(super) fn of_instant(queries: &[Query], source: &dyn Source, at_ms: i64) -> 
     Answers { from_ms: at_ms, step_ms: steps.step_ms, count: 1, answers }
 }
 
+/// Returns an error in place of each of so many expressions.
+pub(super) fn too_large(count: usize, at_ms: i64) -> Answers {
+    let message = "the values are too many for a page that is open: sum them, or select fewer";
+    let one = |_| {
+        let fault = Fault { message: message.to_owned(), place: None };
+        Curves { measure: measure_of("").name(), curves: Vec::new(), fault: Some(fault) }
+    };
+    Answers { from_ms: at_ms, step_ms: 1, count: 1, answers: (0..count).map(one).collect() }
+}
+
 /// Returns the values of expressions at each step. The error of an expression is in its place.
 pub(super) fn between(texts: &[String], past: &Past, steps: Steps, limits: &Limits<'_>) -> Answers {
     let all = |past: &dyn Source| -> Vec<Curves> {

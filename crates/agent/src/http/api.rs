@@ -133,26 +133,37 @@ async fn with_past_for(
     timeout: Duration,
     answer: impl FnOnce(&Past, &Cancellation) -> Response + Send + 'static,
 ) -> Response {
-    let permit = match shared.requests.permit(requester).await {
-        Ok(permit) => permit,
-        Err(busy) => return unavailable(busy),
-    };
-    let recall_flag = permit.recall_flag();
-    let cancellation = Cancellation::after(timeout, recall_flag.clone());
-    let _guard = cancellation.cancel_on_drop();
-    let answered = tokio::task::spawn_blocking(move || {
-        permit.run(|| {
-            let answered =
-                shared.past.with(&shared.history, requester.scope, |past| answer(past, &cancellation));
-            // The error contains a path, which other users may not see.
-            answered.unwrap_or_else(|_| internal("the history cannot be opened").into_response())
-        })
+    let in_turn = in_turn(shared, requester, timeout, |past, cancellation| {
+        let answer = answer(past, cancellation);
+        match cancellation.is_recalled() && answer.status() == StatusCode::SERVICE_UNAVAILABLE {
+            true => unavailable(Busy { retry_after: RECALLED_PAUSE }),
+            false => answer,
+        }
     });
-    let answer = answered.await.unwrap_or_else(|_| internal("the evaluation ended early").into_response());
-    match recall_flag.is_set() && answer.status() == StatusCode::SERVICE_UNAVAILABLE {
-        true => unavailable(Busy { retry_after: RECALLED_PAUSE }),
-        false => answer,
-    }
+    in_turn.await.unwrap_or_else(|refused| refused)
+}
+
+/// Waits in the queue of requests, then runs `work` on a blocking thread at the client's expense. Whatever takes time depending on what a
+/// client sends belongs there, the parsing of expressions too: the thread that serves is one for all clients.
+///
+/// # Errors
+/// Returns the response if it was not run.
+pub(super) async fn in_turn<T: Send + 'static>(
+    shared: Arc<Shared>,
+    requester: Requester,
+    timeout: Duration,
+    work: impl FnOnce(&Past, &Cancellation) -> T + Send + 'static,
+) -> Result<T, Response> {
+    let permit = shared.requests.permit(requester).await.map_err(unavailable)?;
+    let cancellation = Cancellation::after(timeout, permit.recall_flag());
+    let _guard = cancellation.cancel_on_drop();
+    let done = tokio::task::spawn_blocking(move || {
+        permit.run(|| shared.past.with(&shared.history, requester.scope, |past| work(past, &cancellation)))
+    });
+    let refused = |message: &str| internal(message).into_response();
+    let done = done.await.map_err(|_| refused("the evaluation ended early"))?;
+    // The error contains a path, which other users may not see.
+    done.map_err(|_| refused("the history cannot be opened"))
 }
 
 /// The response if there was no permit in time.
@@ -180,7 +191,7 @@ async fn evaluate(
     form: &Form,
     answer: impl Fn(&Query, &dyn Source, &Limits<'_>) -> Result<query::Answer, QueryError> + Send + 'static,
 ) -> Result<Response, Refusal> {
-    let query = Query::parse(form.needed("query")?)?;
+    let expression = form.needed("query")?.to_owned();
     let wanted = match form.duration("timeout")? {
         Some(timeout) if timeout < 0 => {
             return Err(bad_data("invalid parameter \"timeout\": it is below 0"));
@@ -190,6 +201,10 @@ async fn evaluate(
     let longest =
         wanted.map_or(LONGEST_EVALUATION, |wanted| LONGEST_EVALUATION.min(Duration::from_millis(wanted)));
     Ok(with_past_for(shared, requester, longest, move |past, cancellation| {
+        let query = match Query::parse(&expression) {
+            Ok(query) => query,
+            Err(error) => return Refusal::from(error).into_response(),
+        };
         let is_cancelled = || cancellation.is_cancelled();
         let limits = limits(&is_cancelled);
         let answered = match BatchedSource::is_of_use(&query) {
@@ -248,7 +263,7 @@ pub(super) async fn query_range(
 
 /// The series that any of the selectors selects, in a time.
 struct Wanted {
-    selectors: Vec<Vec<query::Matcher>>,
+    selectors: Vec<String>,
     from_ms: i64,
     to_ms: i64,
     most: usize,
@@ -256,14 +271,14 @@ struct Wanted {
 
 impl Wanted {
     fn read(form: &Form) -> Result<Self, Refusal> {
-        let selectors: Result<Vec<_>, QueryError> = form.all("match[]").map(parse_selector).collect();
-        if form.all("match[]").count() > MOST_SELECTORS {
+        let selectors: Vec<String> = form.all("match[]").map(str::to_owned).collect();
+        if selectors.len() > MOST_SELECTORS {
             return Err(bad_data(format!("more than {MOST_SELECTORS} match[] parameters")));
         }
         let to_ms = form.time("end")?.unwrap_or_else(now_ms);
         let most = form.get("limit").and_then(|limit| limit.parse().ok()).filter(|limit| *limit > 0);
         Ok(Self {
-            selectors: selectors?,
+            selectors,
             from_ms: form.time("start")?.unwrap_or(to_ms.saturating_sub(USUAL_TIME_MS)),
             to_ms,
             most: most.unwrap_or(usize::MAX),
@@ -280,7 +295,8 @@ impl Wanted {
         }
         let is_cancelled = || cancellation.is_cancelled();
         let limits = limits(&is_cancelled);
-        for matchers in &self.selectors {
+        for selector in &self.selectors {
+            let matchers = &parse_selector(selector)?;
             let is_met_by = |series: &&SeriesName| matchers.iter().all(|matcher| matcher.is_met_by(series));
             names.extend(past.series().filter(is_met_by).cloned());
             let Self { from_ms, to_ms, .. } = *self;

@@ -3,7 +3,7 @@
 mod recent;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use facts::task::groups::{GroupBy, TaskGroups};
 use facts::task::rounds::Scope;
@@ -14,15 +14,21 @@ use query::Query;
 use sampling::task_labels::TaskLabels;
 use sampling::users::Users;
 
+use super::clients::{ClientKey, Requester};
 use super::replies::ActiveTasks;
 use super::{answers, task_rows};
 use history::past::Past;
 use recent::{LONGEST_MS, Recent};
 
-/// The longest that the expressions of all pages may take at a tick, if each page has others.
-const LONGEST_EVALUATION: Duration = Duration::from_millis(100);
-/// Pages that are open at a time.
+/// The part of a CPU that the expressions of all pages may take if each page has others, and the CPU time that they may take at once.
+const MOST_CPU_RATIO: f64 = 0.1;
+const BURST: Duration = Duration::from_millis(100);
+/// The most pages that watch at a time, how many of them are reserved for root and the agent's user, and the most of another client.
 const MOST_WATCHERS: usize = 64;
+const RESERVED: usize = 16;
+const MOST_OF_ONE: usize = 32;
+/// The most bytes of the values of one page. A browser that reads slowly keeps them in memory.
+const MOST_BYTES: usize = 1 << 20;
 
 /// A tick that was just taken.
 pub(crate) struct Tick<'r> {
@@ -54,16 +60,20 @@ pub(super) struct Expressions {
 #[derive(Debug)]
 pub(super) struct Live {
     state: Mutex<State>,
+    /// Held during an evaluation: pages have their turns, and those that watch the same find its result.
+    turn: tokio::sync::Mutex<()>,
     /// Notified when a page begins to watch.
     watched: Notifier,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    watchers: Vec<Watched>,
+    watchers: Vec<(ClientKey, Watched)>,
     recent: Arc<Recent>,
-    /// The time that evaluations took since the last tick.
+    /// The CPU time of evaluations beyond their part of a CPU.
     spent: Duration,
+    /// The time of the last tick in milliseconds since 1970.
+    last_ms: Option<i64>,
     /// The results of the last tick, so that pages that watch the same cost one: tasks, and the values of expressions.
     tasks: Vec<(Watched, Arc<str>)>,
     values: Vec<(Expressions, Arc<str>)>,
@@ -71,7 +81,7 @@ struct State {
 
 impl Live {
     pub(super) fn new(watched: Notifier) -> Self {
-        Self { state: Mutex::default(), watched }
+        Self { state: Mutex::default(), turn: tokio::sync::Mutex::default(), watched }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -79,19 +89,24 @@ impl Live {
     }
 
     /// Adds a watcher. Returns whether there is room for it.
-    pub(super) fn add(&self, watched: Watched) -> bool {
+    pub(super) fn add(&self, requester: &Requester, watched: Watched) -> bool {
         let mut state = self.lock();
-        let has_room = state.watchers.len() < MOST_WATCHERS;
-        state.watchers.extend(has_room.then_some(watched));
+        let (key, open) = (requester.key, state.watchers.len());
+        let of_client = state.watchers.iter().filter(|(known, _)| *known == key).count();
+        let has_room = match requester.is_owner {
+            true => open < MOST_WATCHERS,
+            false => open < MOST_WATCHERS - RESERVED && of_client < MOST_OF_ONE,
+        };
+        state.watchers.extend(has_room.then_some((key, watched)));
         drop(state);
         self.watched.notify();
         has_room
     }
 
-    /// They do not any more.
-    pub(super) fn remove(&self, watched: Watched) {
+    /// Removes a watcher.
+    pub(super) fn remove(&self, key: ClientKey, watched: Watched) {
         let mut state = self.lock();
-        if let Some(place) = state.watchers.iter().position(|known| *known == watched) {
+        if let Some(place) = state.watchers.iter().position(|known| *known == (key, watched)) {
             state.watchers.swap_remove(place);
         }
     }
@@ -121,23 +136,38 @@ impl Live {
         found.map(|(_, text)| Arc::clone(text))
     }
 
-    /// The values of expressions at the last tick.
-    pub(super) fn values(&self, expressions: &Expressions, queries: &[Query]) -> Option<Arc<str>> {
-        let state = self.lock();
-        if let Some((_, text)) = state.values.iter().find(|(known, _)| known == expressions) {
-            return Some(Arc::clone(text));
-        }
-        if state.spent >= LONGEST_EVALUATION {
-            return None;
-        }
-        let recent = Arc::clone(&state.recent);
-        // The next tick does not wait for it.
-        drop(state);
-        let (at_ms, begun) = (recent.last_ms()?, Instant::now());
-        let values = answers::of_instant(queries, &recent.seen_by(expressions.sees_all), at_ms);
-        let text: Arc<str> = serde_json::to_string(&values).ok()?.into();
+    /// Returns the values of expressions at the last tick; `None` if they would take more CPU time than there is for pages. Root and the
+    /// agent's user get theirs.
+    pub(super) async fn values(
+        &self,
+        expressions: &Expressions,
+        queries: &Arc<[Query]>,
+        is_owner: bool,
+    ) -> Option<Arc<str>> {
+        let _turn = self.turn.lock().await;
+        let recent = {
+            let state = self.lock();
+            if let Some((_, text)) = state.values.iter().find(|(known, _)| known == expressions) {
+                return Some(Arc::clone(text));
+            }
+            if state.spent >= BURST && !is_owner {
+                return None;
+            }
+            Arc::clone(&state.recent)
+        };
+        let (at_ms, queries, sees_all) = (recent.last_ms()?, Arc::clone(queries), expressions.sees_all);
+        // Neither the next tick nor another client waits for it.
+        let evaluation = tokio::task::spawn_blocking(move || {
+            let before = probe::own_thread_cpu_time();
+            let values = answers::of_instant(&queries, &recent.seen_by(sees_all), at_ms);
+            let text = serde_json::to_string(&values).ok().filter(|text| text.len() <= MOST_BYTES);
+            let text = text.or_else(|| serde_json::to_string(&answers::too_large(queries.len(), at_ms)).ok());
+            (text, probe::own_thread_cpu_time().saturating_sub(before))
+        });
+        let (text, cpu) = evaluation.await.ok()?;
+        let text: Arc<str> = text?.into();
         let mut state = self.lock();
-        state.spent += begun.elapsed();
+        state.spent += Duration::from_nanos(cpu.0);
         if state.recent.last_ms() == Some(at_ms) {
             state.values.push((expressions.clone(), Arc::clone(&text)));
         }
@@ -163,8 +193,13 @@ impl Publisher {
         let live = Arc::clone(&self.live);
         let mut state = live.lock();
         state.values.clear();
-        state.spent = Duration::ZERO;
         state.tasks.clear();
+        let passed_ms =
+            state.last_ms.map_or(0, |last_ms| tick.at_ms.saturating_sub(last_ms).clamp(0, 60_000));
+        state.last_ms = Some(tick.at_ms);
+        state.spent = state
+            .spent
+            .saturating_sub(Duration::from_millis(passed_ms.unsigned_abs()).mul_f64(MOST_CPU_RATIO));
         if state.watchers.is_empty() {
             state.recent = Arc::default();
             self.groups = Vec::new();
@@ -180,7 +215,7 @@ impl Publisher {
             Arc::make_mut(&mut state.recent).push(tick.at_ms, series);
         }
         let mut wanted: Vec<Watched> = Vec::new();
-        for watched in &state.watchers {
+        for (_, watched) in &state.watchers {
             if !wanted.contains(watched) {
                 wanted.push(*watched);
             }
@@ -220,5 +255,68 @@ impl Publisher {
         let gone =
             gone.into_iter().filter(|key| groups.row_of(key.pid).is_none()).map(|key| key.pid).collect();
         serde_json::to_string(&ActiveTasks { at_ms: tick.at_ms, rows, gone }).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn requester(uid: u32) -> Requester {
+        let key = ClientKey::User(uid);
+        Requester { key, scope: Scope::All, is_owner: uid == 0, is_cheap: false }
+    }
+
+    fn tick(live: &Arc<Live>, at_ms: i64) {
+        let series = Box::new(std::iter::once(("a", 1.0)));
+        Publisher::new(Arc::clone(live)).publish(Tick { at_ms, series, tasks: None, labels: None });
+    }
+
+    #[test]
+    fn no_client_takes_all_pages() {
+        let live = Live::new(Notifier::new().unwrap());
+        let watched = Watched { scope: Scope::All, by: GroupBy::Process };
+        let open = |uid| (0..100).filter(|_| live.add(&requester(uid), watched)).count();
+        assert_eq!(open(1), MOST_OF_ONE);
+        assert_eq!(open(2), MOST_WATCHERS - RESERVED - MOST_OF_ONE);
+        assert_eq!(open(0), RESERVED);
+        live.remove(ClientKey::User(1), watched);
+        assert_eq!(open(0), 1);
+    }
+
+    #[test]
+    fn pages_have_a_part_of_a_cpu() {
+        let live = Arc::new(Live::new(Notifier::new().unwrap()));
+        live.add(&requester(1), Watched { scope: Scope::All, by: GroupBy::Process });
+        let queries: Arc<[Query]> = vec![Query::parse("a").unwrap()].into();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let values = |text: &str, is_owner| {
+            let expressions = Expressions { texts: vec![text.to_owned()].into(), sees_all: true };
+            runtime.block_on(live.values(&expressions, &queries, is_owner))
+        };
+        tick(&live, 1000);
+        assert!(values("first", false).unwrap().contains("[1.0]"));
+        live.lock().spent = BURST + Duration::from_millis(150);
+        // What is known costs nothing, and owners get theirs.
+        assert!(values("first", false).is_some());
+        assert_eq!(values("second", false), None);
+        assert!(values("second", true).is_some());
+        tick(&live, 2000);
+        assert_eq!(values("first", false), None);
+        tick(&live, 3000);
+        assert!(values("first", false).is_some());
+    }
+
+    #[test]
+    fn values_that_are_too_many_are_refused() {
+        let live = Arc::new(Live::new(Notifier::new().unwrap()));
+        live.add(&requester(1), Watched { scope: Scope::All, by: GroupBy::Process });
+        tick(&live, 1000);
+        let long = format!("label_replace(vector(1),\"a\",\"{}\",\"\",\"\")", "x".repeat(7000));
+        let queries: Vec<Query> = (0..200).map(|_| Query::parse(&long).unwrap()).collect();
+        let expressions = Expressions { texts: Arc::default(), sees_all: true };
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let text = runtime.block_on(live.values(&expressions, &queries.into(), false)).unwrap();
+        assert_eq!(text.matches("too many").count(), 200);
     }
 }

@@ -7,7 +7,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use facts::task::Cause;
 use facts::task::figure::Figure;
-use query::{Matcher, parse_selector};
+use query::parse_selector;
 
 use super::{reply, time_ms};
 use crate::http::api::{Form, limits, with_past};
@@ -28,10 +28,10 @@ pub(crate) async fn exits(
     request: Request,
 ) -> Result<Response, Refusal> {
     let form = Form::read(request).await?;
-    let matchers = parse_selector(form.needed("of")?)?;
+    let selector = form.needed("of")?.to_owned();
     let window = [time_ms(&form, "from_ms")?, time_ms(&form, "to_ms")?];
     Ok(with_past(shared, requester, move |past, cancellation| {
-        reply(find(past, window, &matchers, cancellation))
+        reply(find(past, window, &selector, cancellation))
     })
     .await)
 }
@@ -39,11 +39,11 @@ pub(crate) async fn exits(
 fn find(
     past: &Past,
     window: [i64; 2],
-    matchers: &[Matcher],
+    selector: &str,
     cancellation: &Cancellation,
 ) -> Result<Exits, Refusal> {
     let is_cancelled = || cancellation.is_cancelled();
-    let found = past.exits(window, matchers, MOST_EXITS, &limits(&is_cancelled))?;
+    let found = past.exits(window, &parse_selector(selector)?, MOST_EXITS, &limits(&is_cancelled))?;
     let rows = found.last.iter().rev().map(|exit| entry(exit, past)).collect();
     Ok(Exits { count: found.count as u32, rows })
 }

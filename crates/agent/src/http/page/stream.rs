@@ -10,11 +10,11 @@ use axum::response::sse::{Event, Sse};
 use axum::response::{IntoResponse as _, Response};
 use facts::task::rounds::Scope;
 use futures_util::stream;
-use query::Query;
+use query::{Query, QueryError};
 use tokio::sync::watch;
 
 use super::{group_by, queries};
-use crate::http::api::{Form, with_past};
+use crate::http::api::{Form, LONGEST_EVALUATION, in_turn};
 use crate::http::cancellation::Cancellation;
 use crate::http::clients::Requester;
 use crate::http::live::{Expressions, Live, Watched};
@@ -25,24 +25,30 @@ use history::past::Past;
 /// A page that is open. It watches until this is dropped.
 struct Watcher {
     live: Arc<Live>,
+    requester: Requester,
     watched: Watched,
     expressions: Expressions,
-    queries: Vec<Query>,
+    queries: Arc<[Query]>,
     ticks: watch::Receiver<u64>,
     /// The event that is sent before the next tick is waited for.
     waiting: Option<Event>,
 }
 
 impl Watcher {
-    fn new(shared: &Shared, watched: Watched, texts: Vec<String>) -> Result<Self, Refusal> {
-        let queries = texts.iter().map(|text| Query::parse(text)).collect::<Result<_, _>>()?;
-        if !shared.live.add(watched) {
+    fn new(
+        shared: &Shared,
+        requester: Requester,
+        watched: Watched,
+        texts: Arc<[String]>,
+        queries: Vec<Query>,
+    ) -> Result<Self, Refusal> {
+        if !shared.live.add(&requester, watched) {
             let message = "too many pages are open: close one, or look at this one without live values";
             return Err(refusal(StatusCode::SERVICE_UNAVAILABLE, "unavailable", message));
         }
-        let expressions = Expressions { texts: texts.into(), sees_all: watched.scope == Scope::All };
-        let (live, ticks) = (Arc::clone(&shared.live), shared.past.ticks());
-        Ok(Self { live, watched, expressions, queries, ticks, waiting: None })
+        let expressions = Expressions { texts, sees_all: watched.scope == Scope::All };
+        let (live, ticks, queries) = (Arc::clone(&shared.live), shared.past.ticks(), queries.into());
+        Ok(Self { live, requester, watched, expressions, queries, ticks, waiting: None })
     }
 
     /// The next event; `None` if there are no more ticks.
@@ -54,7 +60,8 @@ impl Watcher {
             self.ticks.changed().await.ok()?;
             let event = |name: &str, text: Arc<str>| Event::default().event(name).data(text);
             self.waiting = self.live.tasks(self.watched).map(|text| event("tasks", text));
-            if let Some(text) = self.live.values(&self.expressions, &self.queries) {
+            let values = self.live.values(&self.expressions, &self.queries, self.requester.is_owner);
+            if let Some(text) = values.await {
                 return Some(event("values", text));
             }
         }
@@ -63,7 +70,7 @@ impl Watcher {
 
 impl Drop for Watcher {
     fn drop(&mut self) {
-        self.live.remove(self.watched);
+        self.live.remove(self.requester.key, self.watched);
     }
 }
 
@@ -75,16 +82,23 @@ pub(crate) async fn stream(
 ) -> Result<Response, Refusal> {
     let form = Form::read(request).await?;
     let watched = Watched { scope: requester.scope, by: group_by(&form)? };
-    if shared.live.is_idle() {
-        let live = Arc::clone(&shared.live);
-        let begin = move |past: &Past, _: &Cancellation| {
-            live.begin(past);
-            StatusCode::OK.into_response()
-        };
-        let requester = Requester { scope: Scope::All, ..requester }.of_cheap();
-        with_past(Arc::clone(&shared), requester, begin).await;
-    }
-    let watcher = Watcher::new(&shared, watched, queries(&form)?)?;
+    let texts: Arc<[String]> = queries(&form)?.into();
+    let begin = {
+        let (live, texts) = (Arc::clone(&shared.live), Arc::clone(&texts));
+        move |past: &Past, _: &Cancellation| {
+            let queries = texts.iter().map(|text| Query::parse(text)).collect::<Result<Vec<_>, _>>()?;
+            if live.is_idle() {
+                live.begin(past);
+            }
+            Ok::<_, QueryError>(queries)
+        }
+    };
+    let beginner = Requester { scope: Scope::All, ..requester }.of_cheap();
+    let queries = match in_turn(Arc::clone(&shared), beginner, LONGEST_EVALUATION, begin).await {
+        Ok(queries) => queries?,
+        Err(refused) => return Ok(refused),
+    };
+    let watcher = Watcher::new(&shared, requester, watched, texts, queries)?;
     let events = stream::unfold(watcher, async |mut watcher| {
         let event = watcher.next().await?;
         Some((Ok::<_, Infallible>(event), watcher))
