@@ -63,7 +63,7 @@ fn run_step(step: &Step, niceness: i32, directory: &Path, trials: &Path) -> Step
         let text = fs::read(&log).unwrap_or_default();
         println!("{}\n{}: the end of {}", String::from_utf8_lossy(&text), step.target, log.display());
     }
-    StepResult { target: step.target, outcome, seconds }
+    StepResult { target: step.target, outcome, seconds, last_lines: String::new() }
 }
 
 /// Runs make with its output in a log. A step that does not end is killed, with all it started, after a list of these in its log.

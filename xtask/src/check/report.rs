@@ -15,6 +15,8 @@ const MOST_REPEATED_RATIO: f64 = 0.03;
 const MOST_FAILED_ATTEMPTS: usize = 1;
 /// So many of the slowest tests are listed.
 const SLOWEST: usize = 20;
+/// So many lines of the log of a step that failed are repeated at the end, where they are not lost if the output is cut.
+const LAST_LINES: usize = 12;
 
 /// The outcome of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,12 +42,14 @@ pub(super) struct StepResult {
     pub(super) target: &'static str,
     pub(super) outcome: Outcome,
     pub(super) seconds: f64,
+    /// The end of its log, if it failed.
+    pub(super) last_lines: String,
 }
 
 impl StepResult {
     /// Returns the result of a step whose lane has panicked.
     pub(super) fn lost(target: &'static str) -> Self {
-        Self { target, outcome: Outcome::Failed, seconds: 0.0 }
+        Self { target, outcome: Outcome::Failed, seconds: 0.0, last_lines: String::new() }
     }
 }
 
@@ -75,9 +79,12 @@ impl Report {
 
     /// Reads the logs of the steps, and the report of the trials.
     pub(super) fn read_timings(&mut self, directory: &Path, trials: &Path) -> Result<(), String> {
-        for step in &self.steps {
+        for step in &mut self.steps {
             let log = fs::read(directory.join(format!("{}.log", step.target))).unwrap_or_default();
             let log = String::from_utf8_lossy(&log);
+            if step.outcome == Outcome::Failed {
+                step.last_lines = last_lines(&log);
+            }
             self.tests.extend(timings::of_log(&log));
             let counts = timings::counts(&log);
             self.counts.passed += counts.passed;
@@ -126,6 +133,9 @@ impl Report {
             for (message, stolen) in &trial.failed {
                 let _ = writeln!(text, "    {:.0} % of a CPU stolen: {message}", stolen * 100.0);
             }
+        }
+        for step in self.steps.iter().filter(|step| !step.last_lines.is_empty()) {
+            let _ = write!(text, "\nThe log of {} ends with\n{}", step.target, step.last_lines);
         }
         // Programs that count tests know this line.
         let Counts { passed, failed, skipped } = self.counts;
@@ -184,5 +194,27 @@ impl Report {
             return Err(format!("{repeated} of {timed} timed trials were repeated"));
         }
         Ok(())
+    }
+}
+
+/// Returns the last lines of a log, each with an indent.
+fn last_lines(log: &str) -> String {
+    let lines: Vec<&str> = log.lines().filter(|line| !line.trim().is_empty()).collect();
+    lines[lines.len().saturating_sub(LAST_LINES)..].iter().map(|line| format!("    {line}\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_ends_with_the_logs_of_what_failed() {
+        let log: String = (0..20).map(|number| format!("line {number}\n\n")).collect();
+        let lines = last_lines(&log);
+        assert!(lines.starts_with("    line 8\n") && lines.ends_with("    line 19\n"), "{lines}");
+        assert_eq!(last_lines("one\n"), "    one\n");
+        let mut report = Report::new();
+        report.add(vec![StepResult { last_lines: lines, ..StepResult::lost("attack") }]);
+        assert!(report.table().contains("\nThe log of attack ends with\n    line 8\n"));
     }
 }
