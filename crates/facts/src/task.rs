@@ -16,6 +16,7 @@ mod source;
 pub mod store;
 pub(crate) mod sum;
 pub mod unrecorded;
+pub mod wait;
 
 use crate::unit::Nanos;
 pub use account::TaskAccount;

@@ -5,7 +5,9 @@
 use std::collections::HashMap;
 
 use facts::linux::bpf_task::{EndOfRound, Item, Items};
+use facts::linux::system_calls::Machine;
 use facts::task::figure::Figure;
+use facts::task::wait::{WaitReason, WaitTarget};
 use facts::task::{Accounting, Cause, TaskRow};
 use facts::unit::Nanos;
 
@@ -107,6 +109,11 @@ fn every_member_of_a_record_is_decoded() {
     made.set("start_ns", 0, &11_u64.to_le_bytes());
     made.set("cgroup", 0, &12_u64.to_le_bytes());
     made.set("flags", 0, &4_u32.to_le_bytes());
+    // read(2) of a pipe.
+    made.set("call", 0, &0_u32.to_le_bytes());
+    made.set("file", 0, &[6]);
+    made.set("is_native", 0, &[1]);
+    made.set("arguments", 0, &4_u64.to_le_bytes());
     for (member, value) in [("policy", 3), ("nice", 0xf6), ("counts_delays", 1)] {
         made.set(member, 0, &[value]);
     }
@@ -120,13 +127,18 @@ fn every_member_of_a_record_is_decoded() {
             made.set(member, cause as usize, &value(figure(cause)).to_le_bytes());
         }
     }
-    let Some(Item::Thread { row, is_exiting: true }) = Items::new(&made.bytes, 4096, Nanos(20)).next() else {
+    let Some(Item::Thread { row, is_exiting: true }) =
+        Items::new(&made.bytes, Machine::X86_64, 4096, Nanos(20)).next()
+    else {
         panic!("no thread that exits");
     };
-    let TaskRow { key, tgid, ppid, uid, comm, state, nice, policy, cgroup, accounting, wall, figures } = row;
+    let TaskRow { key, tgid, ppid, uid, comm, state, nice, policy, cgroup, accounting, wall, wait, figures } =
+        row;
     assert_eq!((key.pid, key.start, tgid, ppid, uid), (7, Nanos(11), Some(8), Some(9), Some(10)));
     assert_eq!((comm.as_str(), state, nice, policy), ("a name", Some(b'D'), -10, Some(3)));
     assert_eq!((cgroup, accounting, wall), (Some(12), Accounting::On, Nanos(9)));
+    let wait = wait.unwrap();
+    assert_eq!((wait.reason, wait.target), (WaitReason::Pipe, WaitTarget::Descriptor(4)));
     for figure in Figure::all() {
         let expected = match figure {
             figure if figure.index() >= Figure::COUNT_IN_RECORD => None,
@@ -136,9 +148,9 @@ fn every_member_of_a_record_is_decoded() {
         assert_eq!(figures.get(figure), expected, "{figure:?}");
     }
     // What is not decoded is known by name.
-    let decoded = FIGURES.len() + OF_CAUSES.len() + 12;
-    assert!(made.offsets.contains_key("spare") && made.offsets.contains_key("exit_state"));
-    assert_eq!(made.offsets.len(), decoded + 2);
+    let decoded = FIGURES.len() + OF_CAUSES.len() + 16;
+    assert!(["spare", "spares", "exit_state"].iter().all(|name| made.offsets.contains_key(name)));
+    assert_eq!(made.offsets.len(), decoded + 3);
 }
 
 #[test]
@@ -151,7 +163,9 @@ fn every_member_of_the_end_of_a_round_is_decoded() {
     made.set("fingerprints", 0, &5_u64.to_le_bytes());
     made.set("freed_on_cpu_ns", 0, &7_u64.to_le_bytes());
     made.bytes.extend(11_u32.to_le_bytes());
-    let Some(Item::End(end)) = Items::new(&made.bytes, 4096, Nanos(20)).next() else { panic!("no end") };
+    let Some(Item::End(end)) = Items::new(&made.bytes, Machine::X86_64, 4096, Nanos(20)).next() else {
+        panic!("no end")
+    };
     let EndOfRound { skipped, fingerprints, ended_on_cpu, is_overflown, .. } = end;
     assert_eq!((skipped, fingerprints, ended_on_cpu, is_overflown), (3, 5, Nanos(7), true));
     assert_eq!(end.given_up().collect::<Vec<_>>(), [11]);

@@ -4,6 +4,7 @@ use clap::builder::PossibleValue;
 use facts::task::Cause;
 use facts::task::figure::Figure;
 use facts::task::groups::{GroupRow, RowId};
+use facts::task::wait::Waits;
 use facts::unit::{Bytes, Nanos};
 
 use sampling::tasks::TaskSampler;
@@ -42,6 +43,7 @@ pub(crate) enum Column {
     Sleeping,
     Switches,
     Faults,
+    Wait,
     Cgroup,
     Command,
 }
@@ -90,7 +92,7 @@ use Align::{Left, Right};
 
 /// A width of 0 takes what is left.
 #[rustfmt::skip]
-const ALL: [Described; 33] = [
+const ALL: [Described; 34] = [
     described(Column::Pid, "pid", "PID", 7, Right, "process, or thread where threads are shown"),
     described(Column::ParentPid, "ppid", "PPID", 7, Right, "parent process"),
     described(Column::User, "user", "USER", 9, Left, "real user"),
@@ -122,6 +124,7 @@ const ALL: [Described; 33] = [
     described(Column::Sleeping, "sleeping", "SLEEP%", 6, Right, "the rest of its time"),
     described(Column::Switches, "switches", "SWITCH/s", 8, Right, "context switches"),
     described(Column::Faults, "faults", "FAULT/s", 8, Right, "page faults"),
+    described(Column::Wait, "wait", "WAITS FOR", 16, Left, "the reason for which most of its sleeping threads sleep, and their number"),
     described(Column::Cgroup, "cgroup", "CGROUP", 24, Left, "cgroup"),
     described(Column::Command, "command", "COMMAND", 0, Left, "name, or command line (c)"),
 ];
@@ -180,7 +183,10 @@ impl Column {
 
     /// Returns true if small values come first by default: names and numbers of tasks.
     pub(crate) fn is_ascending(self) -> bool {
-        matches!(self, Self::Pid | Self::ParentPid | Self::User | Self::Nice | Self::Cgroup | Self::Command)
+        matches!(
+            self,
+            Self::Pid | Self::ParentPid | Self::User | Self::Nice | Self::Wait | Self::Cgroup | Self::Command
+        )
     }
 
     /// Returns the number that rows are ordered by; `None` if it is not known.
@@ -214,6 +220,10 @@ impl Column {
             Self::Sleeping => row.share(row.breakdown().sleeping),
             Self::Switches => sum([Figure::VOLUNTARY_SWITCHES, Figure::INVOLUNTARY_SWITCHES]),
             Self::Faults => sum([Figure::MINOR_FAULTS, Figure::MAJOR_FAULTS]),
+            Self::Wait => {
+                let waits = Waits::of(tasks.living(*id)).by_threads();
+                waits.first().map(|(wait, _)| f64::from(wait.reason as u8))
+            }
             Self::Cgroup => row.cgroup().map(|cgroup| cgroup as f64),
             // By their letters.
             Self::Command => None,
@@ -307,8 +317,19 @@ impl Column {
                     None => out.push('–'),
                 }
             }
+            Self::Wait => write_waits(&Waits::of(cell.tasks.living(cell.id)), out),
             Self::Time | Self::Cgroup => {}
         }
+    }
+}
+
+/// Appends the reason of most threads, with their number if they are several; nothing if all are awake.
+fn write_waits(waits: &Waits, out: &mut String) {
+    match waits.by_threads().first() {
+        Some((wait, 1)) => out.push_str(wait.reason.name()),
+        Some((wait, threads)) => out.push_str(&format!("{} ×{threads}", wait.reason.name())),
+        None if waits.unknown > 0 => out.push('–'),
+        None => {}
     }
 }
 

@@ -1,15 +1,19 @@
 //! The records that whit's task iterators write: probe/src/bpf/tasks.bpf.c. A record for a thread (`struct record`); at the end of
 //! a round what was left out (`struct end`), and the ids that tasks gave up.
 
+use super::system_calls::Machine;
 use super::task_state;
 use crate::task::comm::Comm;
 use crate::task::figure::{ABSENT, Figure, Figures};
 use crate::task::row::TaskRow;
+use crate::task::wait::{FileKind, Wait};
 use crate::task::{Accounting, TaskKey};
 use crate::unit::Nanos;
 
+/// The bytes of a record before its figures.
+const IDENTITY_BYTES: usize = 88;
 /// The bytes of a record.
-pub const RECORD_BYTES: usize = 64 + 8 * Figure::COUNT_IN_RECORD;
+pub const RECORD_BYTES: usize = IDENTITY_BYTES + 8 * Figure::COUNT_IN_RECORD;
 /// In place of an id, at the end of a round.
 const END_OF_ROUND: u32 = u32::MAX;
 /// The bytes of the end of a round, without the ids that follow.
@@ -59,14 +63,15 @@ pub enum Item<'a> {
 #[derive(Clone, Debug)]
 pub struct Items<'a> {
     bytes: &'a [u8],
+    machine: Machine,
     page_bytes: u64,
     since_boot: Nanos,
 }
 
 impl<'a> Items<'a> {
     /// From the bytes that were read so long after boot.
-    pub fn new(bytes: &'a [u8], page_bytes: u64, since_boot: Nanos) -> Self {
-        Self { bytes, page_bytes, since_boot }
+    pub fn new(bytes: &'a [u8], machine: Machine, page_bytes: u64, since_boot: Nanos) -> Self {
+        Self { bytes, machine, page_bytes, since_boot }
     }
 }
 
@@ -90,36 +95,54 @@ impl<'a> Iterator for Items<'a> {
         let (record, rest) = self.bytes.split_first_chunk::<RECORD_BYTES>()?;
         self.bytes = rest;
         let is_exiting = u32_at(record, 36) != 0 || u32_at(record, 40) & PF_EXITING != 0;
-        Some(Item::Thread { row: row(record, self.page_bytes, self.since_boot), is_exiting })
+        Some(Item::Thread { row: self.row(record), is_exiting })
     }
 }
 
 /// include/linux/sched.h.
 const PF_EXITING: u32 = 4;
+const PF_KTHREAD: u32 = 0x0020_0000;
 
-fn row(record: &Record, page_bytes: u64, since_boot: Nanos) -> TaskRow {
-    let start = Nanos(u64_at(record, 16));
-    let mut figures = Figures::NONE;
-    let values = record[64..].as_chunks().0.iter().map(|value| u64::from_ne_bytes(*value));
-    for (figure, value) in Figure::all().zip(values) {
-        figures.set_raw(figure, value);
+impl Items<'_> {
+    fn row(&self, record: &Record) -> TaskRow {
+        let start = Nanos(u64_at(record, 16));
+        let mut figures = Figures::NONE;
+        let values = record[IDENTITY_BYTES..].as_chunks().0.iter().map(|value| u64::from_ne_bytes(*value));
+        for (figure, value) in Figure::all().zip(values) {
+            figures.set_raw(figure, value);
+        }
+        for pages in [Figure::RESIDENT_BYTES, Figure::VIRTUAL_BYTES] {
+            figures.set(pages, figures.get(pages).map(|count| count.saturating_mul(self.page_bytes)));
+        }
+        TaskRow {
+            key: TaskKey { pid: u32_at(record, 0), start },
+            tgid: Some(u32_at(record, 4)),
+            ppid: Some(u32_at(record, 8)),
+            uid: Some(u32_at(record, 12)),
+            cgroup: Some(u64_at(record, 24)).filter(|id| *id != ABSENT),
+            state: Some(task_state::letter(u32_at(record, 32), u32_at(record, 36))),
+            policy: Some(record[44]),
+            nice: record[46].cast_signed(),
+            accounting: if record[47] == 0 { Accounting::Off } else { Accounting::On },
+            comm: Comm(array_at(record, 48)),
+            wall: self.since_boot.saturating_sub(start),
+            wait: self.wait(record),
+            figures,
+        }
     }
-    for pages in [Figure::RESIDENT_BYTES, Figure::VIRTUAL_BYTES] {
-        figures.set(pages, figures.get(pages).map(|count| count.saturating_mul(page_bytes)));
-    }
-    TaskRow {
-        key: TaskKey { pid: u32_at(record, 0), start },
-        tgid: Some(u32_at(record, 4)),
-        ppid: Some(u32_at(record, 8)),
-        uid: Some(u32_at(record, 12)),
-        cgroup: Some(u64_at(record, 24)).filter(|id| *id != ABSENT),
-        state: Some(task_state::letter(u32_at(record, 32), u32_at(record, 36))),
-        policy: Some(record[44]),
-        nice: record[46].cast_signed(),
-        accounting: if record[47] == 0 { Accounting::Off } else { Accounting::On },
-        comm: Comm(array_at(record, 48)),
-        wall: since_boot.saturating_sub(start),
-        figures,
+
+    /// What a task waits for: [`Wait`]. `None` of one that runs, has ended, or of which the kernel does not say it.
+    fn wait(&self, record: &Record) -> Option<Wait> {
+        let is_asleep = u32_at(record, 32) != 0 && u32_at(record, 36) == 0;
+        if u32_at(record, 40) & PF_KTHREAD != 0 {
+            return is_asleep.then_some(Wait::KERNEL_WORK);
+        }
+        let file = FileKind::numbered(record[68]);
+        let arguments = [u64_at(record, 72), u64_at(record, 80)];
+        match record[69] {
+            1 if is_asleep => Wait::of_call(self.machine, u32_at(record, 64).cast_signed(), arguments, file),
+            _ => None,
+        }
     }
 }
 
@@ -139,13 +162,14 @@ fn array_at<const N: usize>(record: &[u8], offset: usize) -> [u8; N] {
 mod tests {
     use super::*;
     use crate::task::Cause;
+    use crate::task::wait::{WaitReason, WaitTarget};
 
     fn threads(bytes: &[u8]) -> Vec<TaskRow> {
         let row = |item| match item {
             Item::Thread { row, .. } => Some(row),
             Item::End(_) => None,
         };
-        Items::new(bytes, 4096, Nanos(20)).filter_map(row).collect()
+        Items::new(bytes, Machine::X86_64, 4096, Nanos(20)).filter_map(row).collect()
     }
 
     #[test]
@@ -168,6 +192,10 @@ mod tests {
         record.extend([2_u32, 0, 99].map(u32::to_ne_bytes).as_flattened());
         record.extend([3, 99, 0xf6, 1]);
         record.extend(b"a name\0\0\0\0\0\0\0\0\0\0");
+        // read(2) of a pipe, native.
+        record.extend(0_u32.to_ne_bytes());
+        record.extend([6, 1, 99, 99]);
+        record.extend([4_u64, 99].map(u64::to_ne_bytes).as_flattened());
         let value = |index: usize| 1_000 + index as u64;
         (0..Figure::COUNT_IN_RECORD).for_each(|index| record.extend(value(index).to_ne_bytes()));
         assert_eq!(record.len(), RECORD_BYTES);
@@ -179,6 +207,8 @@ mod tests {
             (Some(b'D'), Some(3), -10, Accounting::On)
         );
         assert_eq!(row.comm.as_str(), "a name");
+        let wait = row.wait.unwrap();
+        assert_eq!((wait.reason, wait.target), (WaitReason::Pipe, WaitTarget::Descriptor(4)));
         // The order of the C struct, written out once more.
         let mut order = vec![Figure::ON_CPU, Figure::USER, Figure::SYSTEM];
         order.extend(Cause::ALL.map(Figure::delay));
@@ -204,7 +234,7 @@ mod tests {
         bytes.extend([1 << 40 | 5, 1 << 33 | 7_u64].map(u64::to_ne_bytes).as_flattened());
         // Two ids, which all fitted.
         bytes.extend([2_u32, 0, 11, 12].map(u32::to_ne_bytes).as_flattened());
-        let mut items = Items::new(&bytes, 4096, Nanos(20));
+        let mut items = Items::new(&bytes, Machine::X86_64, 4096, Nanos(20));
         assert!(matches!(items.next(), Some(Item::Thread { is_exiting: true, .. })));
         let Some(Item::End(end)) = items.next() else { panic!("no end") };
         assert_eq!((end.skipped, end.fingerprints, end.is_overflown), (3, 1 << 40 | 5, false));
@@ -213,7 +243,7 @@ mod tests {
         assert!(items.next().is_none());
         // Truncated input must not panic.
         for length in RECORD_BYTES..bytes.len() {
-            Items::new(&bytes[..length], 4096, Nanos(20)).for_each(drop);
+            Items::new(&bytes[..length], Machine::X86_64, 4096, Nanos(20)).for_each(drop);
         }
     }
 }

@@ -34,6 +34,7 @@ pub mod rtnetlink;
 pub mod sensors;
 pub mod sock_diag;
 pub mod stat;
+pub mod system_calls;
 pub mod task_state;
 pub mod taskstats;
 pub mod tcp_table;

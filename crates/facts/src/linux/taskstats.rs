@@ -222,6 +222,7 @@ pub fn decode(bytes: &[u8], accounting_on: Option<bool>) -> Result<TaskStats, Re
         cgroup: None,
         accounting: accounting(&figures, accounting_on),
         wall: micros_at(144),
+        wait: None,
         figures,
     };
     let exit = ExitInfo { code: u32_at(4), flags: bytes[8] };

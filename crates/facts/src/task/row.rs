@@ -4,6 +4,7 @@ use super::bounds;
 use super::comm::Comm;
 use super::figure::{Figure, FigureSet, Figures};
 use super::sum::TaskSum;
+use super::wait::Wait;
 use super::{Accounting, TaskKey};
 use crate::rate::{Width, counter_delta};
 use crate::unit::Nanos;
@@ -38,6 +39,8 @@ pub struct TaskRow {
     pub accounting: Accounting,
     /// How long it had lived when it was read; by taskstats without the time that the machine was suspended.
     pub wall: Nanos,
+    /// What it waits for, if it sleeps and the source says it.
+    pub wait: Option<Wait>,
     /// The rest.
     pub figures: Figures,
 }
@@ -56,6 +59,7 @@ impl TaskRow {
         cgroup: None,
         accounting: Accounting::Unsure,
         wall: Nanos(0),
+        wait: None,
         figures: Figures::NONE,
     };
 
@@ -80,7 +84,8 @@ impl TaskRow {
     pub(crate) fn identity(&self) -> impl PartialEq + use<> {
         let gauges = [Figure::RESIDENT_BYTES, Figure::VIRTUAL_BYTES].map(|figure| self.figures.get(figure));
         let ids = (self.tgid, self.ppid, self.uid, self.cgroup);
-        (ids, self.comm, self.state, self.nice, self.policy, self.accounting, gauges, self.figures.absent())
+        let state = (self.state, self.wait);
+        (ids, self.comm, state, self.nice, self.policy, self.accounting, gauges, self.figures.absent())
     }
 
     /// Returns the activity after an earlier reading of the same task: a row with the increases of the counters that both have, and with

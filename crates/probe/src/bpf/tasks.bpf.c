@@ -11,6 +11,7 @@ typedef unsigned char u8;
 typedef signed char s8;
 typedef unsigned short u16;
 typedef unsigned int u32;
+typedef int s32;
 typedef unsigned long long u64;
 typedef long long s64;
 
@@ -29,6 +30,7 @@ static u64 (*current_task)(void) = (void *)35;
 static u32 (*current_cpu)(void) = (void *)8;
 static u64 (*boottime)(void) = (void *)125;
 static long (*read_kernel)(void *to, u32 bytes, const void *from) = (void *)113;
+static void *(*registers_of)(void *task) = (void *)175;
 
 struct seq_file;
 struct bpf_iter_meta { struct seq_file *seq; u64 session_id; u64 seq_num; } RELOCATED;
@@ -42,6 +44,24 @@ struct kuid { u32 val; };
 struct cred { struct kuid uid; } RELOCATED;
 struct upid { int nr; void *ns; };
 struct pid { u32 level; struct upid numbers[1]; } RELOCATED;
+// x86-64 has the number of a system call in orig_ax; aarch64 in syscallno, and its arguments in regs and, as it may be overwritten by
+// the result, the first in orig_x0.
+struct pt_regs { unsigned long di, si, dx, r10, orig_ax; u64 regs[31]; u64 orig_x0; s32 syscallno; } RELOCATED;
+struct thread_info { unsigned long flags; u32 status; } RELOCATED;
+// Linux 5.15 has the helper.
+enum bpf_func_id { BPF_FUNC_task_pt_regs = 175 };
+struct qstr { const unsigned char *name; } RELOCATED;
+struct dentry { struct qstr d_name; } RELOCATED;
+struct path { struct dentry *dentry; } RELOCATED;
+struct super_block { unsigned long s_magic; } RELOCATED;
+struct inode { unsigned short i_mode; u32 i_rdev; struct super_block *i_sb; } RELOCATED;
+struct file { struct path f_path; struct inode *f_inode; void *private_data; } RELOCATED;
+struct fdtable { u32 max_fds; struct file **fd; } RELOCATED;
+struct files_struct { struct fdtable *fdt; } RELOCATED;
+struct in6_addr { u32 words[4]; };
+struct sock_common { u32 skc_daddr; unsigned short skc_family; struct in6_addr skc_v6_daddr; } RELOCATED;
+struct sock { struct sock_common __sk_common; } RELOCATED;
+struct socket { struct sock *sk; } RELOCATED;
 struct percpu_counter { s64 count; } RELOCATED;
 struct mm_struct { u64 total_vm; struct percpu_counter rss_stat[4]; } RELOCATED;
 // Before 6.2.
@@ -57,6 +77,7 @@ struct task_delay_info {
 		wpcopy_delay_max, irq_delay_max;
 } RELOCATED;
 struct task_struct {
+	struct thread_info thread_info;
 	int pid, tgid;
 	u32 __state;
 	int exit_state, on_cpu;
@@ -70,6 +91,7 @@ struct task_struct {
 	const struct cred *real_cred;
 	struct css_set *cgroups;
 	struct mm_struct *mm;
+	struct files_struct *files;
 	struct task_io_accounting ioac;
 	struct sched_info sched_info;
 	struct sched_entity se;
@@ -89,6 +111,10 @@ struct record {
 	s8 nice;
 	u8 counts_delays;
 	char comm[16];
+	// The system call in which it sleeps; see `wait_of`.
+	s32 call;
+	u8 file, is_native, spares[2];
+	u64 arguments[2];
 	u64 on_cpu_ns, user_ns, system_ns;
 	u64 delay_ns[8], delay_count[8], delay_max_ns[8];
 	u64 voluntary_switches, involuntary_switches, minor_faults, major_faults;
@@ -118,6 +144,9 @@ u64 freed_on_cpu_ns;
 // So that the layouts of both are in the object's BTF, which a test compares with what Rust reads.
 struct record *record_layout;
 struct end *end_layout;
+
+// The record that is being made: it would leave no room on the stack, which has 512 bytes. Only one round is read at a time.
+struct record record;
 
 // Threads that `changes` left out in this round, and the sum of their fingerprints.
 u32 skipped;
@@ -288,9 +317,152 @@ static __attribute__((always_inline)) u32 has_other_properties(struct task_struc
 	return now != before;
 }
 
+// The kinds of files, as facts::task::wait reads them.
+enum file_kind {
+	UNKNOWN_FILE, REGULAR, DIRECTORY, BLOCK_DEVICE, DEVICE, TERMINAL, PIPE, UNIX_SOCKET, LOOPBACK_SOCKET, REMOTE_SOCKET, OTHER_SOCKET,
+	EVENT_POLL, EVENT_COUNTER, TIMER, SIGNALS, WATCHES, RING, ANONYMOUS, USERSPACE_FILESYSTEM, REMOTE_FILESYSTEM,
+};
+
+#define AF_UNIX 1
+#define AF_INET 2
+#define AF_INET6 10
+#define LETTERS(a, b, c, d) (a | b << 8 | c << 16 | (u32)d << 24)
+
+static __attribute__((always_inline)) u8 kind_of_socket(struct file *file)
+{
+	struct socket *socket = 0;
+	struct sock *sock = 0;
+	unsigned short family = 0;
+	u32 address = 0;
+	struct in6_addr long_address = {};
+	read_kernel(&socket, sizeof(socket), &file->private_data);
+	read_kernel(&sock, sizeof(sock), &socket->sk);
+	if (!sock)
+		return OTHER_SOCKET;
+	read_kernel(&family, sizeof(family), &sock->__sk_common.skc_family);
+	if (family == AF_UNIX)
+		return UNIX_SOCKET;
+	if (family == AF_INET)
+		read_kernel(&address, sizeof(address), &sock->__sk_common.skc_daddr);
+	else if (family == AF_INET6 && has(sock->__sk_common.skc_v6_daddr)) {
+		read_kernel(&long_address, sizeof(long_address), &sock->__sk_common.skc_v6_daddr);
+		u32 *words = long_address.words;
+		if (words[0] == 0 && words[1] == 0 && words[2] == 0 && words[3] == __builtin_bswap32(1))
+			return LOOPBACK_SOCKET;
+		// An address of version 4 in one of version 6.
+		if (words[0] == 0 && words[1] == 0 && words[2] == __builtin_bswap32(0xffff))
+			address = words[3];
+		else
+			return words[0] | words[1] | words[2] | words[3] ? REMOTE_SOCKET : OTHER_SOCKET;
+	} else
+		return OTHER_SOCKET;
+	if (address == 0)
+		return OTHER_SOCKET;
+	return (address & 0xff) == 127 ? LOOPBACK_SOCKET : REMOTE_SOCKET;
+}
+
+// Files without a name of their own are told apart by the one that the kernel gives them.
+static __attribute__((always_inline)) u8 kind_of_anonymous(struct file *file)
+{
+	struct dentry *dentry = 0;
+	const unsigned char *name = 0;
+	u32 letters[2] = {};
+	read_kernel(&dentry, sizeof(dentry), &file->f_path.dentry);
+	read_kernel(&name, sizeof(name), &dentry->d_name.name);
+	read_kernel(letters, sizeof(letters), name);
+	switch (letters[1]) {
+	case LETTERS('n', 't', 'p', 'o'): return EVENT_POLL;
+	case LETTERS('n', 't', 'f', 'd'): return EVENT_COUNTER;
+	case LETTERS('e', 'r', 'f', 'd'): return TIMER;
+	case LETTERS('n', 'a', 'l', 'f'): return SIGNALS;
+	case LETTERS('t', 'i', 'f', 'y'):
+	case LETTERS('o', 't', 'i', 'f'): return WATCHES;
+	case LETTERS('u', 'r', 'i', 'n'): return RING;
+	}
+	return letters[0] == LETTERS('i', 'n', 'o', 't') ? WATCHES : ANONYMOUS;
+}
+
+static __attribute__((always_inline)) u8 kind_of_file(struct task_struct *task, u64 descriptor)
+{
+	struct fdtable *table = 0;
+	struct file **files = 0, *file = 0;
+	struct inode *inode = 0;
+	struct super_block *filesystem = 0;
+	unsigned long magic = 0;
+	unsigned short mode = 0;
+	u32 most = 0, device = 0;
+	if (!has(task->files) || !task->files)
+		return UNKNOWN_FILE;
+	read_kernel(&table, sizeof(table), &task->files->fdt);
+	read_kernel(&most, sizeof(most), &table->max_fds);
+	// Addresses, the first argument of many other calls, are beyond it.
+	if (descriptor >= most)
+		return UNKNOWN_FILE;
+	read_kernel(&files, sizeof(files), &table->fd);
+	read_kernel(&file, sizeof(file), (void *)((u64)files + descriptor * sizeof(file)));
+	if (!file)
+		return UNKNOWN_FILE;
+	read_kernel(&inode, sizeof(inode), &file->f_inode);
+	read_kernel(&mode, sizeof(mode), &inode->i_mode);
+	read_kernel(&filesystem, sizeof(filesystem), &inode->i_sb);
+	read_kernel(&magic, sizeof(magic), &filesystem->s_magic);
+	// uapi/linux/magic.h.
+	if (magic == 0x09041934)
+		return kind_of_anonymous(file);
+	switch (mode & 0170000) {
+	case 0140000: return kind_of_socket(file);
+	case 0010000: return PIPE;
+	case 0060000: return BLOCK_DEVICE;
+	case 0020000:
+		read_kernel(&device, sizeof(device), &inode->i_rdev);
+		u32 major = device >> 20;
+		return major == 4 || major == 5 || (major >= 136 && major <= 143) ? TERMINAL : DEVICE;
+	case 0100000:
+	case 0040000:
+		if (magic == 0x65735546)
+			return USERSPACE_FILESYSTEM;
+		// NFS, SMB (two), 9p, Ceph, AFS.
+		if (magic == 0x6969 || magic == 0xff534d42 || magic == 0xfe534d42 || magic == 0x01021997 || magic == 0x00c36400 ||
+		    magic == 0x5346414f)
+			return REMOTE_FILESYSTEM;
+		return (mode & 0170000) == 0040000 ? DIRECTORY : REGULAR;
+	}
+	return UNKNOWN_FILE;
+}
+
+// What a task waits for that sleeps: the number of its system call, the first two arguments, and the kind of file that the first one is a
+// descriptor of, if it is one. -1 is no system call. All ones are unknown: of tasks that run, and before Linux 5.15.
+static __attribute__((always_inline)) void wait_of(struct task_struct *task)
+{
+	if (record.state == 0 || record.exit_state || task->flags & (PF_KTHREAD | PF_EXITING))
+		return;
+	if (!__builtin_preserve_enum_value(*(enum bpf_func_id *)BPF_FUNC_task_pt_regs, ENUM_VALUE_EXISTS))
+		return;
+	struct pt_regs *registers = registers_of(task);
+	if (!registers)
+		return;
+	record.is_native = 1;
+	if (has(registers->orig_ax)) {
+		// TS_COMPAT: a call of a program of 32 bits.
+		if (has(task->thread_info.status) && task->thread_info.status & 2)
+			record.is_native = 0;
+		record.call = registers->orig_ax;
+		record.arguments[0] = registers->di;
+		record.arguments[1] = registers->si;
+	} else if (has(registers->syscallno)) {
+		record.call = registers->syscallno;
+		record.arguments[0] = registers->orig_x0;
+		record.arguments[1] = registers->regs[1];
+	} else {
+		record.is_native = 0xff;
+		return;
+	}
+	if (record.call >= 0)
+		record.file = kind_of_file(task, record.arguments[0]);
+}
+
 static __attribute__((always_inline)) void write_whole(struct seq_file *seq, struct task_struct *task)
 {
-	struct record record;
 	__builtin_memset(&record, 0xff, sizeof(record));
 	record.pid = pid_of(task);
 	if (own_level == 0) {
@@ -310,6 +482,7 @@ static __attribute__((always_inline)) void write_whole(struct seq_file *seq, str
 	record.policy = task->policy;
 	record.nice = task->static_prio - 120;
 	__builtin_memcpy(record.comm, task->comm, sizeof(record.comm));
+	wait_of(task);
 
 	record.on_cpu_ns = task->se.sum_exec_runtime;
 	record.user_ns = task->utime;

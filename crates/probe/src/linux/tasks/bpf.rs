@@ -19,6 +19,7 @@ use std::io;
 use aya::programs::{BtfTracePoint, Iter, ProgramError};
 use aya::{Btf, EbpfError, EbpfLoader};
 use facts::linux::bpf_task::{EndOfRound, Item, Items};
+use facts::linux::system_calls::Machine;
 use facts::sample::{Absence, Clock};
 use facts::task::Accounting;
 use facts::task::store::TaskStore;
@@ -43,6 +44,14 @@ const CHANGES: &str = "changes";
 const FREED: (&str, &str) = ("freed", "sched_process_free");
 const EXITING: (&str, &str) = ("exiting", "sched_process_exit");
 const EXECUTED: (&str, &str) = ("executed", "sched_process_exec");
+/// The numbers of the running machine's system calls.
+const MACHINE: Machine = if cfg!(target_arch = "x86_64") {
+    Machine::X86_64
+} else if cfg!(target_arch = "aarch64") {
+    Machine::Aarch64
+} else {
+    Machine::Unknown
+};
 /// Bytes of memory per byte of BTF that loading needs: seven, while aya parses the BTF and relocates the program.
 const BYTES_BY_TYPE_BYTE: u64 = 8;
 const SPARE_BYTES: u64 = 8 << 20;
@@ -178,7 +187,7 @@ impl BpfTasks {
         let is_uncounted = self.is_uncounted;
         let (exiting, is_nested) = (&mut self.exiting, &mut self.is_nested);
         round(link, self.privilege, &mut self.buffer, |bytes| {
-            for item in Items::new(bytes, page_bytes, since_boot) {
+            for item in Items::new(bytes, MACHINE, page_bytes, since_boot) {
                 match item {
                     Item::Thread { mut row, is_exiting } => {
                         count += 1;
