@@ -1,6 +1,7 @@
 //! Details of single tasks that no reading of all tasks contains.
 
 use facts::sample::Absence;
+use facts::task::wait::Wait;
 
 #[cfg(target_os = "linux")]
 use crate::linux::task_detail::LinuxTaskFiles;
@@ -69,6 +70,14 @@ impl TaskFiles {
     pub fn link(&mut self, pid: u32, name: &str) -> Result<String, Absence> {
         of_system!(Reader, &mut self.0, files => files.link(pid, name))
     }
+
+    /// Reads what a thread of a process waits for; `None` if it runs, or this machine does not say it.
+    ///
+    /// # Errors
+    /// If it is gone or belongs to another user.
+    pub fn wait(&mut self, pid: u32, tid: u32) -> Result<Option<Wait>, Absence> {
+        of_system!(Reader, &mut self.0, files => files.wait(pid, tid))
+    }
 }
 
 /// Reads nothing.
@@ -92,6 +101,10 @@ impl Nothing {
     }
 
     fn link(&mut self, _pid: u32, _name: &str) -> Result<String, Absence> {
+        Err(Absence::Unsupported)
+    }
+
+    fn wait(&mut self, _pid: u32, _tid: u32) -> Result<Option<Wait>, Absence> {
         Err(Absence::Unsupported)
     }
 }

@@ -3,9 +3,11 @@
 use std::process::ExitCode;
 
 use facts::linux::pressure::Pressure;
+use facts::linux::system_calls::SystemCall;
 use facts::sample::Reading;
 use facts::task::figure::Figure;
 use facts::task::groups::GroupRow;
+use facts::task::wait::{Wait, Waits};
 use facts::task::{Accounting, TimeBreakdown};
 use facts::unit::{Bytes, Nanos};
 use serde::Serialize;
@@ -18,6 +20,7 @@ use super::past::Step;
 use super::session::Session;
 use crate::columns::{Column, elapsed};
 use crate::options::{OutputKind, TopOptions};
+use crate::waits;
 use command::document::{DocumentKind, Documents};
 use command::failure::Failure;
 use command::output::{Output, line_width, stdout_style};
@@ -94,6 +97,7 @@ fn write_text(session: &mut Session, lines: &[Line], printed: &mut Vec<Topic>, o
                     legend.add(&breakdown);
                     push_bar(out, &breakdown, style);
                 }
+                Column::Wait => waits::push(&waits::of_row(session, line.id), out),
                 Column::Cgroup => {
                     push_printable(out, session.cgroup_of(line.id).unwrap_or("–").as_bytes());
                 }
@@ -191,6 +195,8 @@ struct RowJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     command_line: Option<String>,
     state: Option<char>,
+    /// `None` if it is known of no thread that sleeps.
+    waits: Option<Vec<WaitJson>>,
     nice: Option<i8>,
     cgroup: Option<String>,
     threads: u32,
@@ -215,6 +221,28 @@ struct RowJson<'a> {
     delays: Map<String, Value>,
     #[serde(flatten)]
     figures: FigureFields,
+}
+
+/// A reason for which threads of a row sleep.
+#[derive(Serialize)]
+struct WaitJson {
+    reason: &'static str,
+    is_idle: bool,
+    /// The system call of the first of them.
+    call: Option<&'static str>,
+    threads: u32,
+}
+
+impl WaitJson {
+    fn all(waits: &Waits) -> Option<Vec<Self>> {
+        let found = waits.by_threads();
+        (!found.is_empty() || waits.unknown == 0).then(|| found.into_iter().map(Self::new).collect())
+    }
+
+    fn new((wait, threads): (Wait, u32)) -> Self {
+        let Wait { reason, call, .. } = wait;
+        Self { reason: reason.name(), is_idle: reason.is_idle(), call: call.map(SystemCall::name), threads }
+    }
 }
 
 /// The figures of a row's whole life.
@@ -245,7 +273,8 @@ fn write_json(
 ) -> Result<(), Failure> {
     let interval = session.tasks.store.interval();
     let mut tasks = Vec::with_capacity(lines.len());
-    for line in lines {
+    let waits: Vec<Waits> = lines.iter().map(|line| waits::of_row(session, line.id)).collect();
+    for (line, waits) in lines.iter().zip(&waits) {
         let row = session.tasks.row(line.id);
         let cgroup = session.commands.cgroup_of(&row, session.tasks.living(line.id)).map(str::to_owned);
         let with_lines = session.settings.with_commands;
@@ -256,7 +285,8 @@ fn write_json(
             cpu: session.tasks.cpu_since_start(line.id),
             swapped: session.tasks.swapped(line.id),
         };
-        tasks.push(RowJson::new(&row, user, cgroup, command_line, since_start));
+        let waits = WaitJson::all(waits);
+        tasks.push(RowJson::new(&row, waits, user, cgroup, command_line, since_start));
     }
     let document = TickJson {
         interval_ns: interval.map(|interval| interval.elapsed().0),
@@ -309,6 +339,7 @@ impl MachineJson {
 impl<'a> RowJson<'a> {
     fn new(
         row: &GroupRow<'_>,
+        waits: Option<Vec<WaitJson>>,
         user: Option<&'a str>,
         cgroup: Option<String>,
         command_line: Option<String>,
@@ -327,6 +358,7 @@ impl<'a> RowJson<'a> {
             comm: row.comm().map(|comm| comm.to_lossy()),
             command_line,
             state: row.state().map(char::from),
+            waits,
             nice: row.nice(),
             cgroup,
             threads: row.sum.threads,

@@ -243,7 +243,7 @@ impl Column {
         }
     }
 
-    /// Appends what stands in it; what whit reads from elsewhere (bar, cgroup, command line) is not here.
+    /// Appends what stands in it; what whit reads from elsewhere (bar, reason, cgroup, command line) is not here.
     pub(crate) fn write(self, cell: &Cell<'_>, beside: &Beside<'_>, out: &mut String) {
         let (row, users) = (&cell.row, beside.users);
         match self {
@@ -317,19 +317,8 @@ impl Column {
                     None => out.push('–'),
                 }
             }
-            Self::Wait => write_waits(&Waits::of(cell.tasks.living(cell.id)), out),
-            Self::Time | Self::Cgroup => {}
+            Self::Time | Self::Wait | Self::Cgroup => {}
         }
-    }
-}
-
-/// Appends the reason of most threads, with their number if they are several; nothing if all are awake.
-fn write_waits(waits: &Waits, out: &mut String) {
-    match waits.by_threads().first() {
-        Some((wait, 1)) => out.push_str(wait.reason.name()),
-        Some((wait, threads)) => out.push_str(&format!("{} ×{threads}", wait.reason.name())),
-        None if waits.unknown > 0 => out.push('–'),
-        None => {}
     }
 }
 

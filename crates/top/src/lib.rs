@@ -15,6 +15,7 @@ mod past_place;
 mod screen;
 mod session;
 mod settings;
+mod waits;
 
 use std::process::ExitCode;
 

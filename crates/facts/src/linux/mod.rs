@@ -27,6 +27,7 @@ pub mod pid_schedstat;
 pub mod pid_stat;
 pub mod pid_statm;
 pub mod pid_status;
+pub mod pid_syscall;
 pub mod power_supply;
 pub mod pressure;
 pub mod proc_connector;

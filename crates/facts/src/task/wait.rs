@@ -133,7 +133,7 @@ pub enum FileKind {
     Pipe,
     /// unix(7).
     UnixSocket,
-    /// With its other end at 127.0.0.0/8 or ::1.
+    /// With its other end at 127.0.0.0/8, ::1 or its own address.
     LoopbackSocket,
     /// With its other end at another address.
     RemoteSocket,
@@ -157,11 +157,13 @@ pub enum FileKind {
     UserspaceFilesystem,
     /// NFS, SMB, 9p, Ceph, AFS.
     RemoteFilesystem,
+    /// One that has a path, of whichever filesystem. The iterator says which.
+    Path,
 }
 
 impl FileKind {
     /// All kinds, by their numbers.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Unknown,
         Self::Regular,
         Self::Directory,
@@ -182,6 +184,7 @@ impl FileKind {
         Self::Anonymous,
         Self::UserspaceFilesystem,
         Self::RemoteFilesystem,
+        Self::Path,
     ];
 
     /// The kind of a number.
@@ -194,6 +197,7 @@ impl FileKind {
         match self {
             Self::Regular | Self::Directory | Self::BlockDevice => WaitReason::Disk,
             Self::UserspaceFilesystem | Self::RemoteFilesystem => WaitReason::Filesystem,
+            Self::Path => WaitReason::File,
             Self::Device => WaitReason::Device,
             Self::Terminal => WaitReason::Terminal,
             Self::Pipe => WaitReason::Pipe,

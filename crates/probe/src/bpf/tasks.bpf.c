@@ -59,7 +59,11 @@ struct file { struct path f_path; struct inode *f_inode; void *private_data; } R
 struct fdtable { u32 max_fds; struct file **fd; } RELOCATED;
 struct files_struct { struct fdtable *fdt; } RELOCATED;
 struct in6_addr { u32 words[4]; };
-struct sock_common { u32 skc_daddr; unsigned short skc_family; struct in6_addr skc_v6_daddr; } RELOCATED;
+struct sock_common {
+	u32 skc_daddr, skc_rcv_saddr;
+	unsigned short skc_family;
+	struct in6_addr skc_v6_daddr, skc_v6_rcv_saddr;
+} RELOCATED;
 struct sock { struct sock_common __sk_common; } RELOCATED;
 struct socket { struct sock *sk; } RELOCATED;
 struct percpu_counter { s64 count; } RELOCATED;
@@ -333,8 +337,8 @@ static __attribute__((always_inline)) u8 kind_of_socket(struct file *file)
 	struct socket *socket = 0;
 	struct sock *sock = 0;
 	unsigned short family = 0;
-	u32 address = 0;
-	struct in6_addr long_address = {};
+	u32 address = 0, own = 0;
+	struct in6_addr long_address = {}, long_own = {};
 	read_kernel(&socket, sizeof(socket), &file->private_data);
 	read_kernel(&sock, sizeof(sock), &socket->sk);
 	if (!sock)
@@ -342,23 +346,30 @@ static __attribute__((always_inline)) u8 kind_of_socket(struct file *file)
 	read_kernel(&family, sizeof(family), &sock->__sk_common.skc_family);
 	if (family == AF_UNIX)
 		return UNIX_SOCKET;
-	if (family == AF_INET)
-		read_kernel(&address, sizeof(address), &sock->__sk_common.skc_daddr);
-	else if (family == AF_INET6 && has(sock->__sk_common.skc_v6_daddr)) {
+	read_kernel(&address, sizeof(address), &sock->__sk_common.skc_daddr);
+	read_kernel(&own, sizeof(own), &sock->__sk_common.skc_rcv_saddr);
+	if (family == AF_INET6 && has(sock->__sk_common.skc_v6_daddr)) {
 		read_kernel(&long_address, sizeof(long_address), &sock->__sk_common.skc_v6_daddr);
-		u32 *words = long_address.words;
+		read_kernel(&long_own, sizeof(long_own), &sock->__sk_common.skc_v6_rcv_saddr);
+		u32 *words = long_address.words, *own_words = long_own.words;
 		if (words[0] == 0 && words[1] == 0 && words[2] == 0 && words[3] == __builtin_bswap32(1))
 			return LOOPBACK_SOCKET;
 		// An address of version 4 in one of version 6.
-		if (words[0] == 0 && words[1] == 0 && words[2] == __builtin_bswap32(0xffff))
+		if (words[0] == 0 && words[1] == 0 && words[2] == __builtin_bswap32(0xffff)) {
 			address = words[3];
+			own = own_words[3];
+		} else if (!(words[0] | words[1] | words[2] | words[3]))
+			return OTHER_SOCKET;
 		else
-			return words[0] | words[1] | words[2] | words[3] ? REMOTE_SOCKET : OTHER_SOCKET;
-	} else
+			return words[0] == own_words[0] && words[1] == own_words[1] && words[2] == own_words[2] &&
+					       words[3] == own_words[3]
+				       ? LOOPBACK_SOCKET
+				       : REMOTE_SOCKET;
+	} else if (family != AF_INET)
 		return OTHER_SOCKET;
 	if (address == 0)
 		return OTHER_SOCKET;
-	return (address & 0xff) == 127 ? LOOPBACK_SOCKET : REMOTE_SOCKET;
+	return (address & 0xff) == 127 || address == own ? LOOPBACK_SOCKET : REMOTE_SOCKET;
 }
 
 // Files without a name of their own are told apart by the one that the kernel gives them.

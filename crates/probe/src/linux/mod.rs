@@ -25,6 +25,7 @@ pub mod privilege;
 pub mod process_events;
 pub mod signals;
 pub(crate) mod survey;
+mod system_calls;
 pub(crate) mod task_detail;
 pub(crate) mod tasks;
 pub mod wait;

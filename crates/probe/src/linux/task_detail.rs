@@ -3,12 +3,15 @@
 use facts::linux::cgroup::CgroupMembership;
 use facts::linux::pid_cmdline;
 use facts::linux::pid_stat::PidStat;
+use facts::linux::pid_syscall::{PidSyscall, kind_of_link};
 use facts::sample::Absence;
+use facts::task::wait::{FileKind, Wait};
 use rustix::fs::RawDir;
 use std::mem::MaybeUninit;
 
 use super::files::task_absence;
 use super::files::{Buffer, absence};
+use super::system_calls::MACHINE;
 use crate::open_file::OpenFile;
 use crate::roots::{MachineDirectory, RootError, Roots};
 
@@ -100,6 +103,17 @@ impl LinuxTaskFiles {
     /// If it is gone or belongs to another user.
     pub(crate) fn link(&mut self, pid: u32, name: &str) -> Result<String, Absence> {
         self.root.link_at(&format!("proc/{pid}/{name}")).map_err(task_absence)
+    }
+
+    /// Reads what a thread of a process waits for; `None` if it runs, or the numbers of the machine's system calls are not known.
+    ///
+    /// # Errors
+    /// If it is gone or belongs to another user.
+    pub(crate) fn wait(&mut self, pid: u32, tid: u32) -> Result<Option<Wait>, Absence> {
+        let call = PidSyscall::parse(self.read(&format!("proc/{pid}/task/{tid}/syscall"))?);
+        let call = call.map_err(|_| Absence::Malformed)?;
+        let link = call.descriptor().and_then(|descriptor| self.link(pid, &format!("fd/{descriptor}")).ok());
+        Ok(call.wait(MACHINE, link.map_or(FileKind::Unknown, |target| kind_of_link(&target))))
     }
 
     fn read(&mut self, path: &str) -> Result<&[u8], Absence> {

@@ -10,6 +10,7 @@ use super::time_bar::draw_breakdown;
 use crate::columns::Column;
 use crate::lines::Line;
 use crate::session::Session;
+use crate::waits;
 use text::table::Align;
 
 /// Returns the area that is left between the head, and the notes and the foot.
@@ -104,6 +105,10 @@ pub(super) fn draw(state: &mut State, session: &mut Session, buffer: &mut Buffer
                 Column::Time => {
                     draw_breakdown(&row, state.palette, buffer, Rect { x: *x, y, width: *width, height: 1 });
                     continue;
+                }
+                Column::Wait => {
+                    let waits = waits::of_row(session, line.id);
+                    waits::push(&waits, &mut text);
                 }
                 Column::Cgroup => {
                     text.push_str(session.cgroup_of(line.id).unwrap_or("–"));

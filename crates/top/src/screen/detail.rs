@@ -14,6 +14,7 @@ use super::history::{Histories, LENGTH, Shares};
 use super::palette::Palette;
 use super::target::Target;
 use crate::session::Session;
+use crate::waits;
 use text::ABSENT;
 use text::table::{Align, Table};
 use text::units::{Size, Span};
@@ -130,10 +131,12 @@ fn draw_plot(shares: &[Shares], palette: Palette, buffer: &mut Buffer, area: Rec
 
 fn text(session: &mut Session, pid: u32) -> Vec<String> {
     let mut lines = delays(session, pid);
+    let waits = waits::lines(session, pid);
     let files = session.commands.files();
     let or = |result: Result<String, facts::sample::Absence>| {
         result.unwrap_or_else(|absence| format!("– ({absence})"))
     };
+    lines.extend(waits);
     lines.push("program".to_owned());
     let command = files
         .command_line(pid)

@@ -55,6 +55,7 @@ mod tmpfiles;
 mod top;
 mod traffic;
 mod trials;
+mod waits;
 mod why;
 
 use libtest_mimic::Arguments;
@@ -94,6 +95,7 @@ fn main() {
         feeds::trials(),
         api::trials(),
         page::trials(),
+        waits::trials(),
         why::trials(),
         relabel::trials(),
         name_service::trials(),

@@ -5,24 +5,28 @@ use crate::task::cause::Cause;
 use crate::task::comm::Comm;
 use crate::task::exit_record::ExitRecord;
 use crate::task::figure::{ABSENT, Figure, FigureSet};
+use crate::task::wait::Wait;
 use crate::task::{Accounting, TaskKey, TaskRow};
 use crate::unit::Nanos;
 use crate::varint::{optional, present};
 
 /// Before the figures.
 const IDENTITY: usize = 12;
-/// Numbers of a living task.
-pub const LIVING: usize = IDENTITY + Figure::COUNT;
+/// Numbers that living tasks and exit records have.
+const COMMON: usize = IDENTITY + Figure::COUNT;
+/// Numbers of a living task: those, and what it waits for.
+pub const LIVING: usize = COMMON + 1;
 /// Numbers of an exit record: those, its age, how it ended, and when.
-pub const ENDED: usize = LIVING + 6;
+pub const ENDED: usize = COMMON + 6;
 /// The place of the start in both.
 const START: usize = 1;
 /// The step in microseconds of the end of an exit record, which is known to be between two readings, and no better.
 const END_STEP: i64 = 100;
 /// The places of the name's two halves in both.
 pub const NAME: [usize; 2] = [5, 6];
-/// The place of an exit record's age.
-const AGE: usize = LIVING;
+/// The place of what a living task waits for, and of an exit record's age.
+const WAIT: usize = COMMON;
+const AGE: usize = COMMON;
 
 /// The place of a figure in both.
 pub const fn of_figure(figure: Figure) -> usize {
@@ -70,6 +74,7 @@ pub fn of_row(row: &TaskRow) -> Fields {
         let value = if FigureSet::TIMES.contains(figure) { value.map(microseconds) } else { value };
         fields[IDENTITY + figure.index()] = optional(value);
     }
+    fields[WAIT] = row.wait.map_or(0, Wait::code);
     fields
 }
 
@@ -95,6 +100,7 @@ pub fn to_row(fields: &Fields, boottime: Nanos) -> TaskRow {
             _ => Accounting::Unsure,
         },
         wall: boottime.saturating_sub(start),
+        wait: Wait::of_code(fields[WAIT]),
         ..TaskRow::default()
     };
     for figure in Figure::all() {
@@ -147,7 +153,7 @@ const CLOSE: [(usize, &[usize]); 2] = {
 /// The numbers of an exit record of a round at `boottime`: times before that, so that they are small.
 pub fn of_ended(record: &ExitRecord, boottime: Nanos) -> [u64; ENDED] {
     let mut fields = [0; ENDED];
-    fields[..LIVING].copy_from_slice(&of_row(&record.row));
+    fields[..COMMON].copy_from_slice(&of_row(&record.row)[..COMMON]);
     let before = |time: Nanos| microseconds(boottime.0.saturating_sub(time.0));
     let rest = [
         microseconds(record.row.wall.0),
@@ -157,7 +163,7 @@ pub fn of_ended(record: &ExitRecord, boottime: Nanos) -> [u64; ENDED] {
         before(record.between.1),
         record.tick.0,
     ];
-    fields[LIVING..].copy_from_slice(&rest);
+    fields[COMMON..].copy_from_slice(&rest);
     // A record is received after its round began: what ended meanwhile did so less than no time before.
     let before_start = boottime.0.wrapping_sub(record.row.key.start.0).cast_signed().div_euclid(1000);
     let before_end = before_start.wrapping_sub(fields[AGE].cast_signed());
@@ -177,11 +183,11 @@ pub fn to_ended(fields: &[u64; ENDED], boottime: Nanos) -> ExitRecord {
         fields[number] = others.iter().fold(fields[number], |sum, other| sum.wrapping_add(fields[*other]));
     }
     let mut living = [0; LIVING];
-    living.copy_from_slice(&fields[..LIVING]);
+    living[..COMMON].copy_from_slice(&fields[..COMMON]);
     let before_end = fields[START].cast_signed().saturating_mul(END_STEP);
     let before_start = before_end.saturating_add_unsigned(fields[AGE]).saturating_mul(1000);
     living[START] = boottime.0.saturating_add_signed(before_start.saturating_neg());
-    let [wall, code, flags, from, to, tick] = [0, 1, 2, 3, 4, 5].map(|place| fields[LIVING + place]);
+    let [wall, code, flags, from, to, tick] = [0, 1, 2, 3, 4, 5].map(|place| fields[COMMON + place]);
     ExitRecord {
         row: TaskRow { wall: nanoseconds(wall), ..to_row(&living, boottime) },
         exit: ExitInfo { code: u32::try_from(code).unwrap_or(0), flags: u8::try_from(flags).unwrap_or(0) },
@@ -194,7 +200,7 @@ pub fn to_ended(fields: &[u64; ENDED], boottime: Nanos) -> ExitRecord {
 pub fn delay_ended(numbers: &mut [u64], delay: Nanos) {
     let delay = microseconds(delay.0);
     numbers[START] = numbers[START].wrapping_add(delay / END_STEP.cast_unsigned());
-    for column in [LIVING + 3, LIVING + 4] {
+    for column in [COMMON + 3, COMMON + 4] {
         numbers[column] = numbers[column].wrapping_add(delay);
     }
 }
@@ -218,6 +224,7 @@ mod tests {
             cgroup: Some(1 << 63 | 42),
             accounting: Accounting::On,
             wall: Nanos(5_000_000_000),
+            wait: Wait::of_code(0x101),
             ..TaskRow::default()
         };
         for figure in Figure::all().filter(|figure| figure.index() % 5 != 0) {

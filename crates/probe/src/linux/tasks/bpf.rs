@@ -19,7 +19,6 @@ use std::io;
 use aya::programs::{BtfTracePoint, Iter, ProgramError};
 use aya::{Btf, EbpfError, EbpfLoader};
 use facts::linux::bpf_task::{EndOfRound, Item, Items};
-use facts::linux::system_calls::Machine;
 use facts::sample::{Absence, Clock};
 use facts::task::Accounting;
 use facts::task::store::TaskStore;
@@ -30,6 +29,7 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 
 use crate::linux::files::absence;
 use crate::linux::privilege::Privilege;
+use crate::linux::system_calls::MACHINE;
 use crate::sys::{
     bpf_attach_tracepoint, bpf_begin_round, bpf_link_iterator, give_memory_back, system_constant,
 };
@@ -44,14 +44,6 @@ const CHANGES: &str = "changes";
 const FREED: (&str, &str) = ("freed", "sched_process_free");
 const EXITING: (&str, &str) = ("exiting", "sched_process_exit");
 const EXECUTED: (&str, &str) = ("executed", "sched_process_exec");
-/// The numbers of the running machine's system calls.
-const MACHINE: Machine = if cfg!(target_arch = "x86_64") {
-    Machine::X86_64
-} else if cfg!(target_arch = "aarch64") {
-    Machine::Aarch64
-} else {
-    Machine::Unknown
-};
 /// Bytes of memory per byte of BTF that loading needs: seven, while aya parses the BTF and relocates the program.
 const BYTES_BY_TYPE_BYTE: u64 = 8;
 const SPARE_BYTES: u64 = 8 << 20;

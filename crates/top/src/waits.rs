@@ -1,0 +1,73 @@
+//! What the threads of a row wait for.
+
+use facts::linux::system_calls::SystemCall;
+use facts::task::TaskRow;
+use facts::task::groups::{GroupBy, RowId};
+use facts::task::wait::{WaitTarget, Waits};
+
+use crate::session::Session;
+
+/// Threads of a row of which /proc is asked.
+const MOST_ASKED: usize = 32;
+
+/// Returns what the threads of a row wait for. Where the source of all tasks does not say it, /proc is asked, but for the past.
+pub(crate) fn of_row(session: &mut Session, id: RowId) -> Waits {
+    let rows: Vec<TaskRow> = session.tasks.living(id).copied().collect();
+    complete(session, rows)
+}
+
+fn complete(session: &mut Session, mut rows: Vec<TaskRow>) -> Waits {
+    let is_unknown = |row: &&mut TaskRow| row.wait.is_none() && row.state != Some(b'R');
+    if !session.is_of_past {
+        for row in rows.iter_mut().filter(is_unknown).take(MOST_ASKED) {
+            // It may be another user's.
+            row.wait = session.commands.files().wait(row.process(), row.key.pid).ok().flatten();
+        }
+    }
+    Waits::of(rows.iter())
+}
+
+/// Appends the reason of most threads, with their number if they are several; nothing if all are awake.
+pub(crate) fn push(waits: &Waits, out: &mut String) {
+    match waits.by_threads().first() {
+        Some((wait, 1)) => out.push_str(wait.reason.name()),
+        Some((wait, threads)) => out.push_str(&format!("{} ×{threads}", wait.reason.name())),
+        None if waits.unknown > 0 => out.push('–'),
+        None => {}
+    }
+}
+
+/// The reasons for which the threads of a task sleep, a line each, with what they wait for; nothing if all are awake.
+pub(crate) fn lines(session: &mut Session, pid: u32) -> Vec<String> {
+    let is_thread = session.settings.by == GroupBy::Thread;
+    let is_member = |row: &&TaskRow| if is_thread { row.key.pid == pid } else { row.process() == pid };
+    let rows: Vec<TaskRow> = session.tasks.store.rows().filter(is_member).copied().collect();
+    let Some(process) = rows.first().map(TaskRow::process) else { return Vec::new() };
+    let waits = complete(session, rows);
+    let files = session.commands.files();
+    let mut lines: Vec<String> = Vec::new();
+    for (wait, threads) in waits.by_threads() {
+        let call = wait.call.map_or("", SystemCall::name);
+        let object = match wait.target {
+            WaitTarget::Descriptor(descriptor) => {
+                let file = files.link(process, &format!("fd/{descriptor}"));
+                file.map_or(format!(" of {descriptor}"), |file| format!(" of {descriptor}, {file}"))
+            }
+            WaitTarget::Process(child) => format!(" of {child}"),
+            WaitTarget::Address(address) => format!(" at {address:#x}"),
+            WaitTarget::None => String::new(),
+        };
+        lines.push(format!("  {:<14} {:<12} {call}{object}", wait.reason.name(), number(threads)));
+    }
+    if waits.unknown > 0 {
+        lines.push(format!("  {:<14} {}", "–", number(waits.unknown)));
+    }
+    if !lines.is_empty() {
+        lines.insert(0, "waits for".to_owned());
+    }
+    lines
+}
+
+fn number(threads: u32) -> String {
+    if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") }
+}

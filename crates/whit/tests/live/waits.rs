@@ -1,0 +1,122 @@
+//! What sleeping tasks wait for: each reason is staged, and shown.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use libtest_mimic::Failed;
+use serde_json::Value;
+
+use super::machine::{Load, Scratch, documents, peer, wait_for, wait_for_state, whit};
+use super::trials::{Need, Trial, exact};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let all = [Need::Root, Need::Program("cc"), Need::Program("unshare"), Need::Program("ip")];
+    vec![
+        exact("each_wait_has_its_reason", &all, reasons),
+        exact("a_task_that_runs_waits_for_nothing", &all, awake),
+    ]
+}
+
+/// What `tests/peers/waits.c` waits for, the reason that is expected, and the system call.
+const WAITS: [(&str, &str, &str); 38] = [
+    ("mutex", "lock", "futex"),
+    ("condition", "lock", "futex"),
+    ("rwlock", "lock", "futex"),
+    ("semaphore", "lock", "futex"),
+    ("thread", "lock", "futex"),
+    ("flock", "file lock", "flock"),
+    ("fcntl", "file lock", "fcntl"),
+    ("pipe-empty", "pipe", "read"),
+    ("pipe-full", "pipe", "write"),
+    ("fifo", "file", "openat"),
+    ("socketpair", "local socket", "read"),
+    ("loopback-4", "local socket", "recvfrom"),
+    ("loopback-6", "local socket", "recvfrom"),
+    ("mapped", "local socket", "recvfrom"),
+    ("own-4", "local socket", "recvfrom"),
+    ("remote-4", "remote socket", "recvfrom"),
+    ("remote-6", "remote socket", "recvfrom"),
+    ("unconnected", "socket", "recvfrom"),
+    ("server", "local socket", "read"),
+    ("accept", "clients", "accept"),
+    ("child", "child", "wait4"),
+    ("known-child", "child", "wait4"),
+    ("vfork", "child", "vfork"),
+    ("sleep", "timer", "clock_nanosleep"),
+    ("poll-pause", "timer", "poll"),
+    ("select-pause", "timer", "pselect6"),
+    ("timerfd", "timer", "read"),
+    ("poll", "events", "poll"),
+    ("select", "events", "pselect6"),
+    ("epoll", "events", "epoll_wait"),
+    ("eventfd", "events", "read"),
+    ("inotify", "events", "read"),
+    ("terminal", "terminal", "read"),
+    ("sigwait", "signal", "rt_sigtimedwait"),
+    ("signalfd", "signal", "read"),
+    ("pause", "signal", "pause"),
+    ("ring", "submitted I/O", "io_uring_enter"),
+    ("message", "message", "mq_timedreceive"),
+];
+
+/// The reasons of processes by their ids: each with its call, and whether it is idle.
+fn waits_of(loads: &BTreeMap<&str, Load>) -> BTreeMap<u32, Vec<(String, String, bool)>> {
+    let pids: Vec<String> = loads.values().map(|load| load.id().to_string()).collect();
+    let output = whit(&["top", "-n", "1", "--json", "-p", &pids.join(",")]);
+    let rows = documents(&output)[0]["tasks"].as_array().cloned().unwrap_or_default();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let waits = |row: &Value| {
+        let all = row["waits"].as_array().into_iter().flatten();
+        all.map(|wait| (text(&wait["reason"]), text(&wait["call"]), wait["is_idle"] == true)).collect()
+    };
+    rows.iter().map(|row| (row["pid"].as_u64().unwrap_or(0) as u32, waits(row))).collect()
+}
+
+fn reasons() -> Result<(), Failed> {
+    let scratch = Scratch::new("waits");
+    let program = peer("waits").display().to_string();
+    // Addresses of which one is its own, and the others are elsewhere.
+    let network = "ip link set lo up && ip link add wait0 type veth && ip addr add 192.0.2.1/24 dev wait0 && \
+                   ip addr add 2001:db8::1/64 dev wait0 nodad && ip link set wait0 up";
+    let start = |(what, ..): &(&'static str, &str, &str)| {
+        let words = format!("{network} && exec {program} {what} {}", scratch.0.join(what).display());
+        (*what, Load::start(&["unshare", "--net", "sh", "-c", &words]))
+    };
+    let loads: BTreeMap<&str, Load> = WAITS.iter().map(start).collect();
+    for (what, load) in &loads {
+        wait_for(&format!("{what} has begun"), || {
+            let comm = std::fs::read_to_string(format!("/proc/{}/comm", load.id()));
+            comm.is_ok_and(|comm| comm == "waits\n")
+        });
+    }
+    // Each is there within milliseconds of its own time; a busy machine gives it that later.
+    let mut found = BTreeMap::new();
+    wait_for("each sleeps", || {
+        found = waits_of(&loads);
+        found.len() == WAITS.len() && found.values().all(|waits| !waits.is_empty())
+    });
+    std::thread::sleep(Duration::from_millis(200));
+    let found = waits_of(&loads);
+    for (what, reason, call) in WAITS {
+        let waits = &found[&loads[what].id()];
+        let (reasons, calls): (Vec<&str>, Vec<&str>) =
+            waits.iter().map(|(reason, call, _)| (reason.as_str(), call.as_str())).unzip();
+        // One of the threads of "thread" pauses.
+        assert!(reasons.contains(&reason) && calls.contains(&call), "{what}: {waits:?}");
+        assert!(waits.len() == 1 || what == "thread", "{what}: {waits:?}");
+        let is_idle = matches!(reason, "events" | "clients" | "signal");
+        assert!(waits.iter().any(|(_, _, found)| *found == is_idle), "{what}: {waits:?}");
+    }
+    Ok(())
+}
+
+fn awake() -> Result<(), Failed> {
+    let load = Load::start(&["sh", "-c", "while :; do :; done"]);
+    wait_for_state(load.id(), 'R');
+    let loads = BTreeMap::from([("loop", load)]);
+    for _ in 0..5 {
+        let found = waits_of(&loads);
+        assert_eq!(found.values().collect::<Vec<_>>(), [&Vec::new()]);
+    }
+    Ok(())
+}
