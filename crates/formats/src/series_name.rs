@@ -4,13 +4,15 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 /// The label that holds the name of the metric.
 pub const METRIC: &str = "__name__";
 
-/// A series by its labels, the metric's name among them. No value is empty: an empty label is none.
+/// A series by its labels, the metric's name among them. No value is empty: an empty label is none. A copy shares its labels until one of
+/// both is changed: an expression copies its series several times.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SeriesName(BTreeMap<String, String>);
+pub struct SeriesName(Arc<BTreeMap<String, String>>);
 
 /// Why a text is not a series, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,14 +97,17 @@ impl SeriesName {
     /// Gives a label a value. An empty one removes it.
     pub fn set(&mut self, label: &str, value: &str) {
         match value {
-            "" => drop(self.0.remove(label)),
-            value => drop(self.0.insert(label.to_owned(), value.to_owned())),
+            "" => drop(self.take(label)),
+            value => drop(Arc::make_mut(&mut self.0).insert(label.to_owned(), value.to_owned())),
         }
     }
 
     /// Removes a label, and returns its value; empty if there was none.
     pub fn take(&mut self, label: &str) -> String {
-        self.0.remove(label).unwrap_or_default()
+        match self.0.contains_key(label) {
+            true => Arc::make_mut(&mut self.0).remove(label).unwrap_or_default(),
+            false => String::new(),
+        }
     }
 
     /// All labels in order, the metric's name among them.
@@ -117,7 +122,9 @@ impl SeriesName {
 
     /// Removes the labels for which `is_kept` returns `false`.
     pub fn retain(&mut self, mut is_kept: impl FnMut(&str) -> bool) {
-        self.0.retain(|label, _| is_kept(label));
+        if !self.0.keys().all(|label| is_kept(label)) {
+            Arc::make_mut(&mut self.0).retain(|label, _| is_kept(label));
+        }
     }
 }
 

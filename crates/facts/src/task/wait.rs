@@ -375,6 +375,16 @@ mod tests {
     }
 
     #[test]
+    fn each_reason_is_documented() {
+        let rows = include_str!("../../../../docs/TASKS.md").lines();
+        for reason in WaitReason::ALL {
+            let begin = format!("| {} | ", reason.name());
+            let row = rows.clone().find(|row| row.starts_with(&begin)).unwrap_or_else(|| panic!("{begin}"));
+            assert_eq!(row.ends_with("| yes |"), reason.is_idle(), "{row}");
+        }
+    }
+
+    #[test]
     fn the_reason_of_most_threads_is_first() {
         let row = |number, file| TaskRow {
             state: Some(b'S'),
