@@ -17,6 +17,7 @@ pub mod store;
 pub(crate) mod sum;
 pub mod unrecorded;
 pub mod wait;
+pub mod waits;
 
 use crate::unit::Nanos;
 pub use account::TaskAccount;

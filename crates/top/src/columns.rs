@@ -4,7 +4,7 @@ use clap::builder::PossibleValue;
 use facts::task::Cause;
 use facts::task::figure::Figure;
 use facts::task::groups::{GroupRow, RowId};
-use facts::task::wait::Waits;
+use facts::task::waits::Waits;
 use facts::unit::{Bytes, Nanos};
 
 use sampling::tasks::TaskSampler;

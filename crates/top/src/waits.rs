@@ -3,7 +3,8 @@
 use facts::linux::system_calls::SystemCall;
 use facts::task::TaskRow;
 use facts::task::groups::{GroupBy, RowId};
-use facts::task::wait::{WaitTarget, Waits};
+use facts::task::wait::WaitTarget;
+use facts::task::waits::Waits;
 
 use crate::session::Session;
 

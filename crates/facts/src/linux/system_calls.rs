@@ -2,7 +2,7 @@
 //!
 //! arch/x86/entry/syscalls/syscall_64.tbl, include/uapi/asm-generic/unistd.h; section 2 of the man pages.
 
-use crate::task::wait::WaitReason;
+use crate::task::wait::reason::WaitReason;
 
 /// The numbers of a kind of machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
