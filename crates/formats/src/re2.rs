@@ -27,6 +27,12 @@ impl WholeRegex {
             .map_err(|error| message(&error))
     }
 
+    /// Returns whether a valid expression is too large.
+    pub fn is_too_large(pattern: &str) -> bool {
+        let built = RegexBuilder::new(&translate(pattern)).size_limit(MOST_COMPILED_BYTES).build();
+        matches!(built, Err(regex::Error::CompiledTooBig(_)))
+    }
+
     /// Returns whether a text matches.
     pub fn is_match(&self, text: &str) -> bool {
         self.0.is_match(text)

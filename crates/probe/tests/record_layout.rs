@@ -103,7 +103,7 @@ const OF_CAUSES: [(&str, FigureOf); 3] =
 #[test]
 fn every_member_of_a_record_is_decoded() {
     let mut made = Made::new("record");
-    for (member, value) in [("pid", 7_u32), ("tgid", 8), ("ppid", 9), ("uid", 10), ("state", 2)] {
+    for (member, value) in [("pid", 7_u32), ("tgid", 8), ("ppid", 9), ("uid", 10), ("state", 1)] {
         made.set(member, 0, &value.to_le_bytes());
     }
     made.set("start_ns", 0, &11_u64.to_le_bytes());
@@ -135,7 +135,7 @@ fn every_member_of_a_record_is_decoded() {
     let TaskRow { key, tgid, ppid, uid, comm, state, nice, policy, cgroup, accounting, wall, wait, figures } =
         row;
     assert_eq!((key.pid, key.start, tgid, ppid, uid), (7, Nanos(11), Some(8), Some(9), Some(10)));
-    assert_eq!((comm.as_str(), state, nice, policy), ("a name", Some(b'D'), -10, Some(3)));
+    assert_eq!((comm.as_str(), state, nice, policy), ("a name", Some(b'S'), -10, Some(3)));
     assert_eq!((cgroup, accounting, wall), (Some(12), Accounting::On, Nanos(9)));
     let wait = wait.unwrap();
     assert_eq!((wait.reason, wait.target), (WaitReason::Pipe, WaitTarget::Descriptor(4)));

@@ -20,6 +20,7 @@ pub mod number;
 mod operate;
 mod over_time;
 mod parse;
+mod patterns;
 mod place;
 mod samples;
 mod source;

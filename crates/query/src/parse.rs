@@ -18,7 +18,7 @@ use crate::expression::{
 };
 use crate::function::Function;
 use crate::kind::Kind;
-use crate::place;
+use crate::{patterns, place};
 
 /// Longer expressions are refused: each operator takes room on the stack.
 pub(crate) const LONGEST_BYTES: usize = 8192;
@@ -29,6 +29,7 @@ pub(crate) fn parse(text: &str) -> Result<Expression, Fault> {
         return Err(Fault::new(format!("an expression may have {LONGEST_BYTES} bytes")));
     }
     place::check_depth(text)?;
+    patterns::check(text)?;
     let parsed = promql_parser::parser::parse(text).map_err(|message| place::of_message(text, message))?;
     expression(&parsed).map_err(|fault| match fault.place {
         Some(_) => fault,

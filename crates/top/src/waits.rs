@@ -3,8 +3,8 @@
 use facts::linux::system_calls::SystemCall;
 use facts::task::TaskRow;
 use facts::task::groups::{GroupBy, RowId};
-use facts::task::wait::WaitTarget;
-use facts::task::waits::Waits;
+use facts::task::wait::{Wait, WaitTarget};
+use facts::task::waits::{Waits, is_awake};
 
 use crate::session::Session;
 
@@ -14,15 +14,20 @@ const MOST_ASKED: usize = 32;
 /// Returns what the threads of a row wait for. Where the source of all tasks does not say it, /proc is asked, but for the past.
 pub(crate) fn of_row(session: &mut Session, id: RowId) -> Waits {
     let rows: Vec<TaskRow> = session.tasks.living(id).copied().collect();
-    complete(session, rows)
+    complete(session, rows, |row| row.wait.is_none())
 }
 
-fn complete(session: &mut Session, mut rows: Vec<TaskRow>) -> Waits {
-    let is_unknown = |row: &&mut TaskRow| row.wait.is_none() && row.state != Some(b'R');
+/// Completes rows that are wanted and sleep.
+fn complete(session: &mut Session, mut rows: Vec<TaskRow>, is_wanted: impl Fn(&TaskRow) -> bool) -> Waits {
     if !session.is_of_past {
-        for row in rows.iter_mut().filter(is_unknown).take(MOST_ASKED) {
+        for row in rows.iter_mut().filter(|row| is_wanted(row) && !is_awake(row)).take(MOST_ASKED) {
+            if session.tasks.store.is_of_kernel(row) {
+                row.wait = Some(Wait::KERNEL_WORK);
+                continue;
+            }
             // It may be another user's.
-            row.wait = session.commands.files().wait(row.process(), row.key.pid).ok().flatten();
+            let wait = session.commands.files().wait(row.process(), row.key.pid).ok().flatten();
+            row.wait = wait.and_then(|wait| wait.in_state(row.state?)).or(row.wait);
         }
     }
     Waits::of(rows.iter())
@@ -32,7 +37,11 @@ fn complete(session: &mut Session, mut rows: Vec<TaskRow>) -> Waits {
 pub(crate) fn push(waits: &Waits, out: &mut String) {
     match waits.by_threads().first() {
         Some((wait, 1)) => out.push_str(wait.reason.name()),
-        Some((wait, threads)) => out.push_str(&format!("{} ×{threads}", wait.reason.name())),
+        Some((wait, threads)) => {
+            // Not all were asked.
+            let at_least = if waits.unknown > 0 { "≥" } else { "" };
+            out.push_str(&format!("{} ×{at_least}{threads}", wait.reason.name()));
+        }
         None if waits.unknown > 0 => out.push('–'),
         None => {}
     }
@@ -44,7 +53,9 @@ pub(crate) fn lines(session: &mut Session, pid: u32) -> Vec<String> {
     let is_member = |row: &&TaskRow| if is_thread { row.key.pid == pid } else { row.process() == pid };
     let rows: Vec<TaskRow> = session.tasks.store.rows().filter(is_member).copied().collect();
     let Some(process) = rows.first().map(TaskRow::process) else { return Vec::new() };
-    let waits = complete(session, rows);
+    // Recorded reasons, and those of an agent, have no objects.
+    let is_without_object = |row: &TaskRow| row.wait.is_none_or(|wait| wait.target == WaitTarget::None);
+    let waits = complete(session, rows, is_without_object);
     let files = session.commands.files();
     let mut lines: Vec<String> = Vec::new();
     for (wait, threads) in waits.by_threads() {

@@ -1,7 +1,5 @@
 //! Answers as plots need them: columns at the same times.
 
-use std::time::{Duration, Instant};
-
 use formats::series_name::SeriesName;
 use query::{Answer, Limits, Point, Query, QueryError, Source};
 
@@ -10,8 +8,7 @@ use history::past::{BatchedSource, Past};
 
 use super::replies::{Answers, Curve, Curves, Fault};
 
-/// The longest that the values of one tick may take: the expressions are those of a page, but any client may send others.
-const LONGEST_AT_A_TICK: Duration = Duration::from_millis(50);
+/// The most points that the values of one tick may have.
 const MOST_POINTS_AT_A_TICK: usize = 200_000;
 
 /// Steps of a time in milliseconds since 1970.
@@ -33,11 +30,13 @@ impl Steps {
 }
 
 /// The values of expressions at an instant.
-pub(super) fn of_instant(queries: &[Query], source: &dyn Source, at_ms: i64) -> Answers {
-    let deadline = Instant::now() + LONGEST_AT_A_TICK;
-    let is_interrupted = || Instant::now() >= deadline;
-    let limits =
-        Limits { most_points: MOST_POINTS_AT_A_TICK, is_interrupted: &is_interrupted, ..Limits::default() };
+pub(super) fn of_instant(
+    queries: &[Query],
+    source: &dyn Source,
+    at_ms: i64,
+    is_interrupted: &dyn Fn() -> bool,
+) -> Answers {
+    let limits = Limits { most_points: MOST_POINTS_AT_A_TICK, is_interrupted, ..Limits::default() };
     let steps = Steps { from_ms: at_ms, to_ms: at_ms, step_ms: 1 };
     let answers = queries.iter().map(|query| curves("", query.at(source, at_ms, &limits), steps)).collect();
     Answers { from_ms: at_ms, step_ms: steps.step_ms, count: 1, answers }

@@ -11,7 +11,7 @@ use crate::task::{Accounting, TaskKey};
 use crate::unit::Nanos;
 
 /// The bytes of a record before its figures.
-const IDENTITY_BYTES: usize = 88;
+const IDENTITY_BYTES: usize = 104;
 /// The bytes of a record.
 pub const RECORD_BYTES: usize = IDENTITY_BYTES + 8 * Figure::COUNT_IN_RECORD;
 /// In place of an id, at the end of a round.
@@ -138,11 +138,14 @@ impl Items<'_> {
             return is_asleep.then_some(Wait::KERNEL_WORK);
         }
         let file = FileKind::numbered(record[68]);
-        let arguments = [u64_at(record, 72), u64_at(record, 80)];
-        match record[69] {
-            1 if is_asleep => Wait::of_call(self.machine, u32_at(record, 64).cast_signed(), arguments, file),
+        let arguments = [72, 80, 88, 96].map(|place| u64_at(record, place));
+        let number = u32_at(record, 64).cast_signed();
+        let wait = match record[69] {
+            1 if is_asleep => Wait::of_call(self.machine, number, arguments, file),
+            0 if is_asleep => Some(Wait::OTHER),
             _ => None,
-        }
+        };
+        wait.and_then(|wait| wait.in_state(task_state::letter(u32_at(record, 32), 0)))
     }
 }
 
@@ -188,14 +191,14 @@ mod tests {
         let mut record = Vec::new();
         record.extend([7_u32, 8, 9, 10].map(u32::to_ne_bytes).as_flattened());
         record.extend([11_u64, 12].map(u64::to_ne_bytes).as_flattened());
-        // State (disk sleep), exit state, flags; policy, a spare byte, niceness, whether delays are counted.
-        record.extend([2_u32, 0, 99].map(u32::to_ne_bytes).as_flattened());
+        // State (sleep), exit state, flags; policy, a spare byte, niceness, whether delays are counted.
+        record.extend([1_u32, 0, 99].map(u32::to_ne_bytes).as_flattened());
         record.extend([3, 99, 0xf6, 1]);
         record.extend(b"a name\0\0\0\0\0\0\0\0\0\0");
         // read(2) of a pipe, native.
         record.extend(0_u32.to_ne_bytes());
         record.extend([6, 1, 99, 99]);
-        record.extend([4_u64, 99].map(u64::to_ne_bytes).as_flattened());
+        record.extend([4_u64, 99, 99, 99].map(u64::to_ne_bytes).as_flattened());
         let value = |index: usize| 1_000 + index as u64;
         (0..Figure::COUNT_IN_RECORD).for_each(|index| record.extend(value(index).to_ne_bytes()));
         assert_eq!(record.len(), RECORD_BYTES);
@@ -204,7 +207,7 @@ mod tests {
         assert_eq!((row.key.start, row.wall, row.cgroup), (Nanos(11), Nanos(9), Some(12)));
         assert_eq!(
             (row.state, row.policy, row.nice, row.accounting),
-            (Some(b'D'), Some(3), -10, Accounting::On)
+            (Some(b'S'), Some(3), -10, Accounting::On)
         );
         assert_eq!(row.comm.as_str(), "a name");
         let wait = row.wait.unwrap();

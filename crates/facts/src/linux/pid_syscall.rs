@@ -12,12 +12,14 @@ const MALFORMED: Malformed =
 pub enum PidSyscall {
     /// It is on a CPU or could be.
     Running,
-    /// It sleeps: the number of its call, below 0 if it is in none, and the first two arguments.
+    /// It sleeps in a program of 32 bits, whose calls have other numbers.
+    Foreign,
+    /// It sleeps: the number of its call, below 0 if it is in none, and the first three arguments and the fifth.
     Asleep {
         /// As the machine numbers them.
         number: i32,
         /// As it has them in its registers.
-        arguments: [u64; 2],
+        arguments: [u64; 4],
     },
 }
 
@@ -33,14 +35,20 @@ impl PidSyscall {
         }
         let mut words = text.split(' ');
         let number = words.next().and_then(|number| number.parse().ok()).ok_or(MALFORMED)?;
-        let mut argument = || match number {
-            // The pointers to stack and program follow.
-            ..0 => Some(0),
-            _ => u64::from_str_radix(words.next()?.strip_prefix("0x")?, 16).ok(),
+        let hexadecimal = |word: &str| u64::from_str_radix(word.strip_prefix("0x")?, 16).ok();
+        let words: Option<Vec<u64>> = words.map(hexadecimal).collect();
+        let words = words.ok_or(MALFORMED)?;
+        // Six arguments if there is a call, and the pointers to stack and program.
+        let (arguments, [stack, program]) = match (number, &words[..]) {
+            (..0, [stack, program]) => ([0; 4], [*stack, *program]),
+            (0.., [first, second, third, _, fifth, _, stack, program]) => {
+                ([*first, *second, *third, *fifth], [*stack, *program])
+            }
+            _ => return Err(MALFORMED),
         };
-        let arguments = [argument(), argument()];
-        let [Some(first), Some(second)] = arguments else { return Err(MALFORMED) };
-        Ok(Self::Asleep { number, arguments: [first, second] })
+        // A program of 32 bits has other numbers.
+        let is_native = stack > u64::from(u32::MAX) || program > u64::from(u32::MAX);
+        Ok(if is_native { Self::Asleep { number, arguments } } else { Self::Foreign })
     }
 
     /// Returns the first argument, which may be a descriptor.
@@ -55,6 +63,7 @@ impl PidSyscall {
     pub fn wait(self, machine: Machine, file: FileKind) -> Option<Wait> {
         match self {
             Self::Running => None,
+            Self::Foreign => Some(Wait::OTHER),
             Self::Asleep { number, arguments } => Wait::of_call(machine, number, arguments, file),
         }
     }
@@ -80,9 +89,10 @@ pub fn kind_of_link(target: &str) -> FileKind {
     if target.starts_with("pipe:[") {
         return FileKind::Pipe;
     }
-    let is_terminal = target
-        .strip_prefix("/dev/")
-        .is_some_and(|name| name.starts_with("pts/") || name.starts_with("tty") || name == "console");
+    let is_terminal = target.strip_prefix("/dev/").is_some_and(|name| {
+        let number = ["pts/", "ttyS", "tty"].iter().find_map(|prefix| name.strip_prefix(prefix));
+        name == "console" || number.is_some_and(|number| number.bytes().all(|digit| digit.is_ascii_digit()))
+    });
     match target {
         _ if is_terminal => FileKind::Terminal,
         _ if target.starts_with("/dev/") => FileKind::Device,
@@ -103,7 +113,8 @@ mod tests {
         );
         let wait = lock.unwrap().wait(Machine::X86_64, FileKind::Unknown).unwrap();
         assert_eq!((wait.reason, wait.target), (WaitReason::Lock, WaitTarget::Address(0x7f31_d2df_f990)));
-        let read = PidSyscall::parse(b"0 0x3 0x7ffc1 0x2000 0x0 0x0 0x0 0x7ffc0 0x7f0\n").unwrap();
+        let read =
+            PidSyscall::parse(b"0 0x3 0x7ffc1 0x2000 0x0 0x0 0x0 0x7ffce3a0ff18 0x7f31d2c8d1f4\n").unwrap();
         assert_eq!(read.descriptor(), Some(3));
         assert_eq!(read.wait(Machine::X86_64, kind_of_link("pipe:[1234]")).unwrap().reason, WaitReason::Pipe);
         let page = PidSyscall::parse(b"-1 0x7ffe3b2a5f68 0x55d1c2\n").unwrap();
@@ -112,7 +123,12 @@ mod tests {
             (None, WaitReason::Page)
         );
         assert_eq!(PidSyscall::parse(b"running\n"), Ok(PidSyscall::Running));
-        for text in ["", "x", "202", "202 0x7f", "202 12 0x3", "202 0xfffffffffffffffff 0x1", "\u{e9}"] {
+        // read(2) of a program of 32 bits.
+        let foreign = PidSyscall::parse(b"3 0x3 0xffc1 0x1 0x0 0x0 0x0 0xffa0ff18 0xf7f0d549\n").unwrap();
+        assert_eq!(foreign.wait(Machine::X86_64, FileKind::Pipe), Some(Wait::OTHER));
+        for text in
+            ["", "x", "202", "202 0x7f", "202 12 0x3", "0 0x1 0x1 0x1 0x1 0x1 0x1 0x1", "-1 0x1", "\u{e9}"]
+        {
             assert!(PidSyscall::parse(text.as_bytes()).is_err(), "{text}");
         }
     }
@@ -125,6 +141,10 @@ mod tests {
             ("anon_inode:[pidfd]", FileKind::Anonymous),
             ("socket:[81]", FileKind::OtherSocket),
             ("/dev/pts/3", FileKind::Terminal),
+            ("/dev/ttyS0", FileKind::Terminal),
+            ("/dev/tty", FileKind::Terminal),
+            ("/dev/ttyUSB0", FileKind::Device),
+            ("/dev/pts/ptmx", FileKind::Device),
             ("/dev/null", FileKind::Device),
             ("/home/x/pipe:[1]", FileKind::Path),
             ("net:[4026531840]", FileKind::Unknown),

@@ -42,7 +42,15 @@ pub(crate) enum Argument {
     /// A child, or that whose id is the first argument.
     Process,
     /// Descriptors, whose number is an argument.
-    EventsOf { count: usize },
+    EventsOf {
+        /// The place of their number.
+        count: usize,
+        /// The place of the time, and whether that is a pointer. 3 is the fifth argument.
+        time: usize,
+        is_pointer: bool,
+    },
+    /// A child that borrows its memory, if the flags say so.
+    Clone,
 }
 
 const NONE: i32 = -1;
@@ -72,8 +80,8 @@ const CALLS: [(&str, i32, i32, Argument); 88] = [
     ("pwritev", 296, 70, Descriptor),
     ("preadv2", 327, 286, Descriptor),
     ("pwritev2", 328, 287, Descriptor),
-    ("sendfile", 40, 71, Descriptor),
-    ("copy_file_range", 326, 285, Descriptor),
+    ("sendfile", 40, 71, OTHER),
+    ("copy_file_range", 326, 285, OTHER),
     ("ioctl", 16, 29, Descriptor),
     ("fallocate", 285, 47, Descriptor),
     ("getdents64", 217, 61, Descriptor),
@@ -81,7 +89,7 @@ const CALLS: [(&str, i32, i32, Argument); 88] = [
     ("fdatasync", 75, 83, Descriptor),
     ("sync_file_range", 277, 84, Descriptor),
     ("ftruncate", 77, 46, Descriptor),
-    ("close", 3, 57, Descriptor),
+    ("close", 3, 57, OTHER),
     ("connect", 42, 203, Descriptor),
     ("sendto", 44, 206, Descriptor),
     ("recvfrom", 45, 207, Descriptor),
@@ -96,10 +104,10 @@ const CALLS: [(&str, i32, i32, Argument); 88] = [
     ("futex", 202, 98, LOCK),
     ("futex_wait", 455, 455, LOCK),
     ("futex_waitv", 449, 449, LOCK),
-    ("poll", 7, NONE, Argument::EventsOf { count: 1 }),
-    ("ppoll", 271, 73, Argument::EventsOf { count: 1 }),
-    ("select", 23, NONE, Argument::EventsOf { count: 0 }),
-    ("pselect6", 270, 72, Argument::EventsOf { count: 0 }),
+    ("poll", 7, NONE, Argument::EventsOf { count: 1, time: 2, is_pointer: false }),
+    ("ppoll", 271, 73, Argument::EventsOf { count: 1, time: 2, is_pointer: true }),
+    ("select", 23, NONE, Argument::EventsOf { count: 0, time: 3, is_pointer: true }),
+    ("pselect6", 270, 72, Argument::EventsOf { count: 0, time: 3, is_pointer: true }),
     ("epoll_wait", 232, NONE, EVENTS),
     ("epoll_pwait", 281, 22, EVENTS),
     ("epoll_pwait2", 441, 441, EVENTS),
@@ -108,12 +116,12 @@ const CALLS: [(&str, i32, i32, Argument); 88] = [
     ("wait4", 61, 260, Argument::Process),
     ("waitid", 247, 95, CHILD),
     ("vfork", 58, NONE, CHILD),
-    ("clone", 56, 220, CHILD),
-    ("clone3", 435, 435, CHILD),
+    ("clone", 56, 220, Argument::Clone),
+    ("clone3", 435, 435, OTHER),
     ("pause", 34, NONE, SIGNAL),
     ("rt_sigsuspend", 130, 133, SIGNAL),
     ("rt_sigtimedwait", 128, 137, SIGNAL),
-    ("splice", 275, 76, PIPE),
+    ("splice", 275, 76, OTHER),
     ("tee", 276, 77, PIPE),
     ("vmsplice", 278, 75, PIPE),
     ("io_uring_enter", 426, 426, SUBMITTED),

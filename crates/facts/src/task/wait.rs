@@ -35,6 +35,8 @@ pub struct Wait {
 }
 
 impl Wait {
+    /// It sleeps, and nothing is known of why.
+    pub const OTHER: Self = Self::without_call(WaitReason::Other);
     /// A thread of the kernel.
     pub const KERNEL_WORK: Self = Self::without_call(WaitReason::KernelWork);
 
@@ -42,9 +44,9 @@ impl Wait {
         Self { reason, call: None, target: WaitTarget::None }
     }
 
-    /// Returns what a task waits for that sleeps in a system call with these first two arguments. A number below 0 is no system call.
+    /// Returns what a task waits for that sleeps in a system call with these arguments: the first three and the fifth. A number below 0 is no system call.
     /// `file` is the kind of the file if the first argument is a descriptor. `None` if the numbers of the machine's calls are not known.
-    pub fn of_call(machine: Machine, number: i32, arguments: [u64; 2], file: FileKind) -> Option<Self> {
+    pub fn of_call(machine: Machine, number: i32, arguments: [u64; 4], file: FileKind) -> Option<Self> {
         if number < 0 {
             return Some(Self::without_call(WaitReason::Page));
         }
@@ -66,13 +68,32 @@ impl Wait {
                 let pid = u32::try_from(arguments[0] as i32).ok().filter(|pid| *pid > 0);
                 (WaitReason::Child, pid.map_or(WaitTarget::None, WaitTarget::Process))
             }
-            // Without descriptors it is a pause.
-            Argument::EventsOf { count } if arguments[count] as u32 == 0 => {
-                (WaitReason::Timer, WaitTarget::None)
+            // Without descriptors it is a pause; without a time it ends by a signal alone.
+            Argument::EventsOf { count, .. } if arguments[count] as u32 != 0 => {
+                (WaitReason::Events, WaitTarget::None)
             }
-            Argument::EventsOf { .. } => (WaitReason::Events, WaitTarget::None),
+            Argument::EventsOf { time, is_pointer, .. } => {
+                let is_endless = if is_pointer { arguments[time] == 0 } else { (arguments[time] as i32) < 0 };
+                (if is_endless { WaitReason::Signal } else { WaitReason::Timer }, WaitTarget::None)
+            }
+            // CLONE_VFORK: until the child has executed a program.
+            Argument::Clone if arguments[0] & 0x4000 != 0 => (WaitReason::Child, WaitTarget::None),
+            Argument::Clone => (WaitReason::Other, WaitTarget::None),
         };
         Some(Self { reason, call: Some(call), target })
+    }
+
+    /// Returns the same of a task whose state has this letter. One that is stopped waits for none of it. Locks, pipes, sockets and timers are
+    /// waited for in a sleep that signals end, and disks in one that they do not (D): otherwise something else holds up the call.
+    pub fn in_state(self, letter: u8) -> Option<Self> {
+        use WaitReason::{Child, Device, Disk, File, Filesystem, Other, Page};
+        let is_possible = match letter {
+            b'T' | b't' => return None,
+            b'D' => matches!(self.reason, Child | Device | Disk | File | Filesystem | Other | Page),
+            _ => self.reason != Disk,
+        };
+        let other = Self { reason: Other, target: WaitTarget::None, ..self };
+        Some(if is_possible { self } else { other })
     }
 
     /// Returns the reason and the call as a number that is not 0.
@@ -99,8 +120,12 @@ fn is_lock_command(command: u64) -> bool {
 mod tests {
     use super::*;
 
-    fn wait(number: i32, arguments: [u64; 2], file: FileKind) -> (WaitReason, &'static str, WaitTarget) {
-        let wait = Wait::of_call(Machine::X86_64, number, arguments, file).unwrap();
+    fn wait(
+        number: i32,
+        [first, second]: [u64; 2],
+        file: FileKind,
+    ) -> (WaitReason, &'static str, WaitTarget) {
+        let wait = Wait::of_call(Machine::X86_64, number, [first, second, 1, 1], file).unwrap();
         assert_eq!(Wait::of_code(wait.code()), Some(Wait { target: WaitTarget::None, ..wait }));
         (wait.reason, wait.call.map_or("", SystemCall::name), wait.target)
     }
@@ -126,12 +151,20 @@ mod tests {
             (23, [0, 0], FileKind::Unknown, (WaitReason::Timer, "select", WaitTarget::None)),
             (232, [3, 0], FileKind::EventPoll, (WaitReason::Events, "epoll_wait", WaitTarget::None)),
             (230, [1, 0], FileKind::Regular, (WaitReason::Timer, "clock_nanosleep", WaitTarget::None)),
+            (56, [0x4111, 0], FileKind::Unknown, (WaitReason::Child, "clone", WaitTarget::None)),
+            (56, [0x11, 0], FileKind::Unknown, (WaitReason::Other, "clone", WaitTarget::None)),
             (-1, [0, 0], FileKind::Unknown, (WaitReason::Page, "", WaitTarget::None)),
             (9999, [0, 0], FileKind::Unknown, (WaitReason::Other, "", WaitTarget::None)),
         ] {
             assert_eq!(wait(number, arguments, file), expected);
         }
-        assert_eq!(Wait::of_call(Machine::Unknown, 0, [0, 0], FileKind::Pipe), None);
+        let endless = |number, arguments| {
+            Wait::of_call(Machine::X86_64, number, arguments, FileKind::Unknown).unwrap().reason
+        };
+        assert_eq!(endless(7, [0, 0, u64::from(u32::MAX), 0]), WaitReason::Signal);
+        assert_eq!(endless(271, [0, 0, 0, 1]), WaitReason::Signal);
+        assert_eq!(endless(23, [0, 0, 0, 0]), WaitReason::Signal);
+        assert_eq!(Wait::of_call(Machine::Unknown, 0, [0; 4], FileKind::Pipe), None);
     }
 
     #[test]
@@ -142,6 +175,19 @@ mod tests {
             let row = rows.clone().find(|row| row.starts_with(&begin)).unwrap_or_else(|| panic!("{begin}"));
             assert_eq!(row.ends_with("| yes |"), reason.is_idle(), "{row}");
         }
+    }
+
+    #[test]
+    fn a_state_can_contradict_a_call() {
+        let of = |number, letter| {
+            let wait = Wait::of_call(Machine::X86_64, number, [3, 1, 0, 0], FileKind::Pipe).unwrap();
+            wait.in_state(letter).map(|wait| wait.reason)
+        };
+        // A futex, a pipe, and vfork(2), whose sleep only a deadly signal ends.
+        assert_eq!((of(202, b'S'), of(202, b'D')), (Some(WaitReason::Lock), Some(WaitReason::Other)));
+        assert_eq!((of(0, b'D'), of(74, b'D')), (Some(WaitReason::Other), Some(WaitReason::Other)));
+        assert_eq!((of(0, b'S'), of(0, b'T'), of(0, b't')), (Some(WaitReason::Pipe), None, None));
+        assert_eq!(of(58, b'D'), Some(WaitReason::Child));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::wait::{Wait, WaitReason};
 pub struct Waits {
     /// By reason, with the first of them.
     threads: [Option<(Wait, u32)>; WaitReason::ALL.len()],
-    /// Threads that are on a CPU or could be.
+    /// Threads that are on a CPU or could be, or have ended.
     pub awake: u32,
     /// Threads that sleep, and the source does not say why.
     pub unknown: u32,
@@ -26,7 +26,7 @@ impl Waits {
                     let entry = waits.threads[wait.reason as usize].get_or_insert((wait, 0));
                     entry.1 += 1;
                 }
-                None if row.state == Some(b'R') => waits.awake += 1,
+                None if is_awake(row) => waits.awake += 1,
                 None => waits.unknown += 1,
             }
         }
@@ -42,6 +42,11 @@ impl Waits {
     }
 }
 
+/// Returns whether a thread does not sleep.
+pub fn is_awake(row: &TaskRow) -> bool {
+    row.state.is_some_and(|state| b"RXZ".contains(&state))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,7 +57,7 @@ mod tests {
     fn the_reason_of_most_threads_is_first() {
         let row = |number, file| TaskRow {
             state: Some(b'S'),
-            wait: Wait::of_call(Machine::X86_64, number, [3, 1], file),
+            wait: Wait::of_call(Machine::X86_64, number, [3, 1, 0, 0], file),
             ..TaskRow::NONE
         };
         let events = row(232, FileKind::EventPoll);

@@ -6,6 +6,8 @@ use store::{History, Reading, SeriesKind, StoreError};
 
 /// So much of a history is read before it is asked whether that is too much: six hours.
 const READ_AT_ONCE_NS: i64 = 21_600_000_000_000;
+/// So many names are looked at before it is asked whether that takes too long.
+const NAMES_AT_ONCE: usize = 64;
 
 /// A history and the names in it.
 #[derive(Debug)]
@@ -33,8 +35,14 @@ impl RecordedSeries {
         selection: &Selection<'_>,
         first_ns: Option<i64>,
     ) -> Result<Vec<Series>, StoreError> {
-        let selected: Vec<&(SeriesName, String)> =
-            self.series.iter().filter(|(labels, _)| selection.is_met_by(labels)).collect();
+        let mut selected: Vec<&(SeriesName, String)> = Vec::new();
+        for names in self.series.chunks(NAMES_AT_ONCE) {
+            // Patterns can take long. What asked sees that it was interrupted.
+            if (selection.limits.is_interrupted)() {
+                return Ok(Vec::new());
+            }
+            selected.extend(names.iter().filter(|(labels, _)| selection.is_met_by(labels)));
+        }
         if selected.is_empty() {
             return Ok(Vec::new());
         }

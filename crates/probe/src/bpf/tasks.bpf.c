@@ -46,14 +46,15 @@ struct upid { int nr; void *ns; };
 struct pid { u32 level; struct upid numbers[1]; } RELOCATED;
 // x86-64 has the number of a system call in orig_ax; aarch64 in syscallno, and its arguments in regs and, as it may be overwritten by
 // the result, the first in orig_x0.
-struct pt_regs { unsigned long di, si, dx, r10, orig_ax; u64 regs[31]; u64 orig_x0; s32 syscallno; } RELOCATED;
+struct pt_regs { unsigned long di, si, dx, r8, orig_ax; u64 regs[31]; u64 orig_x0; s32 syscallno; } RELOCATED;
 struct thread_info { unsigned long flags; u32 status; } RELOCATED;
 // Linux 5.15 has the helper.
 enum bpf_func_id { BPF_FUNC_task_pt_regs = 175 };
 struct qstr { const unsigned char *name; } RELOCATED;
 struct dentry { struct qstr d_name; } RELOCATED;
 struct path { struct dentry *dentry; } RELOCATED;
-struct super_block { unsigned long s_magic; } RELOCATED;
+struct file_system_type { int fs_flags; } RELOCATED;
+struct super_block { unsigned long s_magic; struct file_system_type *s_type; } RELOCATED;
 struct inode { unsigned short i_mode; u32 i_rdev; struct super_block *i_sb; } RELOCATED;
 struct file { struct path f_path; struct inode *f_inode; void *private_data; } RELOCATED;
 struct fdtable { u32 max_fds; struct file **fd; } RELOCATED;
@@ -89,7 +90,7 @@ struct task_struct {
 	int static_prio;
 	char comm[16];
 	u64 start_boottime, utime, stime;
-	unsigned long nvcsw, nivcsw, min_flt, maj_flt;
+	unsigned long nvcsw, nivcsw, min_flt, maj_flt, jobctl;
 	struct task_struct *real_parent, *group_leader;
 	struct pid *thread_pid;
 	const struct cred *real_cred;
@@ -118,7 +119,8 @@ struct record {
 	// The system call in which it sleeps; see `wait_of`.
 	s32 call;
 	u8 file, is_native, spares[2];
-	u64 arguments[2];
+	// The first three and the fifth.
+	u64 arguments[4];
 	u64 on_cpu_ns, user_ns, system_ns;
 	u64 delay_ns[8], delay_count[8], delay_max_ns[8];
 	u64 voluntary_switches, involuntary_switches, minor_faults, major_faults;
@@ -305,6 +307,8 @@ static __attribute__((always_inline)) s64 resident_pages(struct mm_struct *mm)
 static __attribute__((always_inline)) u32 has_other_properties(struct task_struct *task, u32 pid)
 {
 	u64 hash = task->static_prio ^ (u64)task->policy << 8 ^ (u64)task->real_cred->uid.val << 16;
+	// The freezer changes the state of a sleeper without running it.
+	hash ^= (u64)state_of(task) << 48;
 	hash = (hash ^ (u32)task->real_parent->tgid) * 0x9e3779b97f4a7c15ULL;
 	if (has(task->cgroups))
 		hash = (hash ^ cgroup_of(task)) * 0x9e3779b97f4a7c15ULL;
@@ -324,9 +328,12 @@ static __attribute__((always_inline)) u32 has_other_properties(struct task_struc
 // The kinds of files, as facts::task::wait reads them.
 enum file_kind {
 	UNKNOWN_FILE, REGULAR, DIRECTORY, BLOCK_DEVICE, DEVICE, TERMINAL, PIPE, UNIX_SOCKET, LOOPBACK_SOCKET, REMOTE_SOCKET, OTHER_SOCKET,
-	EVENT_POLL, EVENT_COUNTER, TIMER, SIGNALS, WATCHES, RING, ANONYMOUS, USERSPACE_FILESYSTEM, REMOTE_FILESYSTEM,
+	EVENT_POLL, EVENT_COUNTER, TIMER, SIGNALS, WATCHES, RING, ANONYMOUS, USERSPACE_FILESYSTEM, REMOTE_FILESYSTEM, PATH,
 };
 
+#define PF_IO_WORKER 0x00000010
+#define PF_USER_WORKER 0x00004000
+#define JOBCTL_TRAP_FREEZE (1UL << 23)
 #define AF_UNIX 1
 #define AF_INET 2
 #define AF_INET6 10
@@ -399,7 +406,9 @@ static __attribute__((always_inline)) u8 kind_of_file(struct task_struct *task, 
 	struct file **files = 0, *file = 0;
 	struct inode *inode = 0;
 	struct super_block *filesystem = 0;
+	struct file_system_type *type = 0;
 	unsigned long magic = 0;
+	int flags = 0;
 	unsigned short mode = 0;
 	u32 most = 0, device = 0;
 	if (!has(task->files) || !task->files)
@@ -427,6 +436,9 @@ static __attribute__((always_inline)) u8 kind_of_file(struct task_struct *task, 
 	case 0020000:
 		read_kernel(&device, sizeof(device), &inode->i_rdev);
 		u32 major = device >> 20;
+		// The other end of a pseudo-terminal (5:2) waits for a program.
+		if (device == (5 << 20 | 2))
+			return DEVICE;
 		return major == 4 || major == 5 || (major >= 136 && major <= 143) ? TERMINAL : DEVICE;
 	case 0100000:
 	case 0040000:
@@ -436,13 +448,19 @@ static __attribute__((always_inline)) u8 kind_of_file(struct task_struct *task, 
 		if (magic == 0x6969 || magic == 0xff534d42 || magic == 0xfe534d42 || magic == 0x01021997 || magic == 0x00c36400 ||
 		    magic == 0x5346414f)
 			return REMOTE_FILESYSTEM;
+		// FS_REQUIRES_DEV: others are in memory, of the kernel itself, or above another one.
+		read_kernel(&type, sizeof(type), &filesystem->s_type);
+		read_kernel(&flags, sizeof(flags), &type->fs_flags);
+		if (!(flags & 1))
+			return PATH;
 		return (mode & 0170000) == 0040000 ? DIRECTORY : REGULAR;
 	}
 	return UNKNOWN_FILE;
 }
 
-// What a task waits for that sleeps: the number of its system call, the first two arguments, and the kind of file that the first one is a
-// descriptor of, if it is one. -1 is no system call. All ones are unknown: of tasks that run, and before Linux 5.15.
+// What a task waits for that sleeps: the number of its system call, arguments, and the kind of file that the first one is a descriptor of,
+// if it is one. -1 is no system call. All ones are unknown: of tasks that run, and before Linux 5.15. is_native is 0 if the registers say
+// nothing of it: in a program of 32 bits, in a worker of io_uring or vhost, which has those of who started it, and in a frozen task.
 static __attribute__((always_inline)) void wait_of(struct task_struct *task)
 {
 	if (record.state == 0 || record.exit_state || task->flags & (PF_KTHREAD | PF_EXITING))
@@ -452,7 +470,9 @@ static __attribute__((always_inline)) void wait_of(struct task_struct *task)
 	struct pt_regs *registers = registers_of(task);
 	if (!registers)
 		return;
-	record.is_native = 1;
+	record.is_native = !(task->flags & (PF_IO_WORKER | PF_USER_WORKER));
+	if (has(task->jobctl) && task->jobctl & JOBCTL_TRAP_FREEZE)
+		record.is_native = 0;
 	if (has(registers->orig_ax)) {
 		// TS_COMPAT: a call of a program of 32 bits.
 		if (has(task->thread_info.status) && task->thread_info.status & 2)
@@ -460,10 +480,17 @@ static __attribute__((always_inline)) void wait_of(struct task_struct *task)
 		record.call = registers->orig_ax;
 		record.arguments[0] = registers->di;
 		record.arguments[1] = registers->si;
+		record.arguments[2] = registers->dx;
+		record.arguments[3] = registers->r8;
 	} else if (has(registers->syscallno)) {
+		// TIF_32BIT.
+		if (has(task->thread_info.flags) && task->thread_info.flags & 1 << 22)
+			record.is_native = 0;
 		record.call = registers->syscallno;
 		record.arguments[0] = registers->orig_x0;
 		record.arguments[1] = registers->regs[1];
+		record.arguments[2] = registers->regs[2];
+		record.arguments[3] = registers->regs[4];
 	} else {
 		record.is_native = 0xff;
 		return;

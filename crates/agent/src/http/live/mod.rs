@@ -14,15 +14,20 @@ use query::Query;
 use sampling::task_labels::TaskLabels;
 use sampling::users::Users;
 
-use super::clients::{ClientKey, Requester};
-use super::replies::ActiveTasks;
+use super::cancellation::Cancellation;
+use super::clients::{ClientKey, RecallFlag, Requester};
+use super::replies::{ActiveTasks, Answers};
 use super::{answers, task_rows};
 use history::past::Past;
 use recent::{LONGEST_MS, Recent};
 
-/// The part of a CPU that the expressions of all pages may take if each page has others, and the CPU time that they may take at once.
+/// The part of a CPU that the expressions of all pages but the owners' may take if each page has others, the CPU time that they may take at
+/// once, and the most that one evaluation adds to it: nothing holds up the others for longer than some seconds.
 const MOST_CPU_RATIO: f64 = 0.1;
 const BURST: Duration = Duration::from_millis(100);
+const MOST_SPENT: Duration = Duration::from_millis(500);
+/// The longest that the values of one tick may take: the expressions are those of a page, but any client may send others.
+const LONGEST_AT_A_TICK: Duration = Duration::from_millis(50);
 /// The most pages that watch at a time, how many of them are reserved for root and the agent's user, and the most of another client.
 const MOST_WATCHERS: usize = 64;
 const RESERVED: usize = 16;
@@ -61,7 +66,7 @@ pub(super) struct Expressions {
 pub(super) struct Live {
     state: Mutex<State>,
     /// Held during an evaluation: pages have their turns, and those that watch the same find its result.
-    turn: tokio::sync::Mutex<()>,
+    turn: Arc<tokio::sync::Mutex<()>>,
     /// Notified when a page begins to watch.
     watched: Notifier,
 }
@@ -81,7 +86,7 @@ struct State {
 
 impl Live {
     pub(super) fn new(watched: Notifier) -> Self {
-        Self { state: Mutex::default(), turn: tokio::sync::Mutex::default(), watched }
+        Self { state: Mutex::default(), turn: Arc::default(), watched }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -139,12 +144,12 @@ impl Live {
     /// Returns the values of expressions at the last tick; `None` if they would take more CPU time than there is for pages. Root and the
     /// agent's user get theirs.
     pub(super) async fn values(
-        &self,
+        self: &Arc<Self>,
         expressions: &Expressions,
         queries: &Arc<[Query]>,
         is_owner: bool,
     ) -> Option<Arc<str>> {
-        let _turn = self.turn.lock().await;
+        let turn = Arc::clone(&self.turn).lock_owned().await;
         let recent = {
             let state = self.lock();
             if let Some((_, text)) = state.values.iter().find(|(known, _)| known == expressions) {
@@ -155,24 +160,48 @@ impl Live {
             }
             Arc::clone(&state.recent)
         };
-        let (at_ms, queries, sees_all) = (recent.last_ms()?, Arc::clone(queries), expressions.sees_all);
-        // Neither the next tick nor another client waits for it.
+        let (live, expressions, queries) = (Arc::clone(self), expressions.clone(), Arc::clone(queries));
+        let cancellation = Cancellation::after(LONGEST_AT_A_TICK, RecallFlag::default());
+        let _guard = cancellation.cancel_on_drop();
+        // Neither the next tick nor another client waits for it. If the page is gone meanwhile, the turn ends with the evaluation.
         let evaluation = tokio::task::spawn_blocking(move || {
-            let before = probe::own_thread_cpu_time();
-            let values = answers::of_instant(&queries, &recent.seen_by(sees_all), at_ms);
-            let text = serde_json::to_string(&values).ok().filter(|text| text.len() <= MOST_BYTES);
-            let text = text.or_else(|| serde_json::to_string(&answers::too_large(queries.len(), at_ms)).ok());
-            (text, probe::own_thread_cpu_time().saturating_sub(before))
+            let text = live.evaluate(&recent, &expressions, &queries, &cancellation, is_owner);
+            drop(turn);
+            text
         });
-        let (text, cpu) = evaluation.await.ok()?;
-        let text: Arc<str> = text?.into();
-        let mut state = self.lock();
-        state.spent += Duration::from_nanos(cpu.0);
-        if state.recent.last_ms() == Some(at_ms) {
-            state.values.push((expressions.clone(), Arc::clone(&text)));
-        }
-        Some(text)
+        evaluation.await.ok()?
     }
+
+    /// Evaluates expressions at the last of some ticks, and keeps the result and what it took.
+    fn evaluate(
+        &self,
+        recent: &Recent,
+        expressions: &Expressions,
+        queries: &[Query],
+        cancellation: &Cancellation,
+        is_owner: bool,
+    ) -> Option<Arc<str>> {
+        let (at_ms, before) = (recent.last_ms()?, probe::own_thread_cpu_time());
+        let source = recent.seen_by(expressions.sees_all);
+        let values = answers::of_instant(queries, &source, at_ms, &|| cancellation.is_cancelled());
+        let text = bounded(&values, MOST_BYTES).map(Arc::<str>::from);
+        let cpu = probe::own_thread_cpu_time().saturating_sub(before);
+        let mut state = self.lock();
+        if !is_owner {
+            state.spent = (state.spent + Duration::from_nanos(cpu.0)).min(MOST_SPENT);
+        }
+        if let Some(text) = text.as_ref().filter(|_| state.recent.last_ms() == Some(at_ms)) {
+            state.values.push((expressions.clone(), Arc::clone(text)));
+        }
+        text
+    }
+}
+
+/// Returns values as JSON; errors in their place if it has more bytes.
+fn bounded(values: &Answers, most_bytes: usize) -> Option<String> {
+    let text = serde_json::to_string(values).ok().filter(|text| text.len() <= most_bytes);
+    let too_large = || answers::too_large(values.answers.len(), values.from_ms);
+    text.or_else(|| serde_json::to_string(&too_large()).ok())
 }
 
 /// Makes of each tick what is watched. It belongs to the thread that takes the ticks.
@@ -296,6 +325,7 @@ mod tests {
         };
         tick(&live, 1000);
         assert!(values("first", false).unwrap().contains("[1.0]"));
+        // Where the clock was watched, evaluations took something, too.
         live.lock().spent = BURST + Duration::from_millis(150);
         // What is known costs nothing, and owners get theirs.
         assert!(values("first", false).is_some());
@@ -309,14 +339,31 @@ mod tests {
 
     #[test]
     fn values_that_are_too_many_are_refused() {
+        let values = answers::too_large(3, 1000);
+        let whole = bounded(&values, 10_000).unwrap();
+        assert_eq!(whole, serde_json::to_string(&values).unwrap());
+        assert_eq!(bounded(&Answers { count: 7, ..values }, 10).unwrap(), whole);
+    }
+
+    #[test]
+    fn a_page_that_is_gone_pays_and_gives_up_its_turn() {
         let live = Arc::new(Live::new(Notifier::new().unwrap()));
         live.add(&requester(1), Watched { scope: Scope::All, by: GroupBy::Process });
         tick(&live, 1000);
-        let long = format!("label_replace(vector(1),\"a\",\"{}\",\"\",\"\")", "x".repeat(7000));
-        let queries: Vec<Query> = (0..200).map(|_| Query::parse(&long).unwrap()).collect();
-        let expressions = Expressions { texts: Arc::default(), sees_all: true };
+        let queries: Arc<[Query]> = vec![Query::parse("a").unwrap()].into();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let text = runtime.block_on(live.values(&expressions, &queries.into(), false)).unwrap();
-        assert_eq!(text.matches("too many").count(), 200);
+        let expressions = Expressions { texts: vec!["a".to_owned()].into(), sees_all: true };
+        runtime.block_on(async {
+            let page = {
+                let (live, expressions, queries) =
+                    (Arc::clone(&live), expressions.clone(), Arc::clone(&queries));
+                tokio::spawn(async move { live.values(&expressions, &queries, false).await })
+            };
+            tokio::task::yield_now().await;
+            page.abort();
+            let other = Expressions { texts: Arc::default(), ..expressions };
+            assert!(live.values(&other, &queries, false).await.is_some());
+        });
+        assert!(live.lock().spent > Duration::ZERO && live.turn.try_lock().is_ok());
     }
 }

@@ -10,6 +10,8 @@ use history::metrics;
 /// Ticks are kept for so long, and so many: rates over half a minute, at ten ticks a second.
 pub(super) const LONGEST_MS: i64 = 32_000;
 const MOST_TICKS: usize = 330;
+/// So many names are looked at before it is asked whether that takes too long.
+const NAMES_AT_ONCE: usize = 64;
 
 /// The last ticks.
 #[derive(Clone, Debug, Default)]
@@ -78,13 +80,18 @@ pub(super) struct Seen<'r> {
 impl Source for Seen<'_> {
     fn select(&self, selection: &Selection<'_>) -> Result<Vec<Series>, String> {
         let is_seen = |name: &SeriesName| self.sees_all || !metrics::RESTRICTED.contains(&name.metric());
-        let names = self.recent.names.iter().enumerate();
-        let selected = names.filter(|(_, name)| selection.is_met_by(name) && is_seen(name));
-        let series = selected.map(|(place, name)| {
-            let points = self.recent.points(place, selection);
-            Series { name: name.clone(), samples: Samples::Points(points) }
-        });
-        Ok(series.collect())
+        let mut series = Vec::new();
+        for (place, name) in self.recent.names.iter().enumerate() {
+            // Patterns can take long.
+            if place % NAMES_AT_ONCE == 0 && (selection.limits.is_interrupted)() {
+                return Err("it takes too long".to_owned());
+            }
+            if selection.is_met_by(name) && is_seen(name) {
+                let points = self.recent.points(place, selection);
+                series.push(Series { name: name.clone(), samples: Samples::Points(points) });
+            }
+        }
+        Ok(series)
     }
 }
 

@@ -85,8 +85,12 @@ pub(crate) async fn stream(
     let texts: Arc<[String]> = queries(&form)?.into();
     let begin = {
         let (live, texts) = (Arc::clone(&shared.live), Arc::clone(&texts));
-        move |past: &Past, _: &Cancellation| {
-            let queries = texts.iter().map(|text| Query::parse(text)).collect::<Result<Vec<_>, _>>()?;
+        move |past: &Past, cancellation: &Cancellation| {
+            let parse = |text: &String| match cancellation.is_cancelled() {
+                true => Err(QueryError::Interrupted),
+                false => Query::parse(text),
+            };
+            let queries = texts.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
             if live.is_idle() {
                 live.begin(past);
             }

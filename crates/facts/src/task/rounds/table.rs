@@ -78,21 +78,22 @@ impl Table {
         }
     }
 
-    /// Takes what [`Self::push_rows`] wrote; `None` if the bytes are other ones.
+    /// Takes what [`Self::push_rows`] wrote; `None` if the bytes are other ones. Columns behind those that are known are of a newer program, and
+    /// left out.
     pub fn take_rows(bytes: &mut &[u8], columns: usize) -> Option<Self> {
         let rows = varint::take(bytes).filter(|rows| *rows <= Self::MOST_ROWS)?;
         let mut table = Self::new(columns);
         let mut row = vec![0; columns];
         for _ in 0..rows {
             let present = varint::take(bytes)?;
-            if columns < 64 && present >> columns != 0 {
-                return None;
-            }
             for (column, number) in row.iter_mut().enumerate() {
                 *number = 0;
                 if present >> column & 1 == 1 {
                     *number = varint::unzigzag(varint::take(bytes)?).cast_unsigned();
                 }
+            }
+            for _ in (columns..64).filter(|column| present >> column & 1 == 1) {
+                varint::take(bytes)?;
             }
             table.push(&row);
         }
@@ -113,6 +114,16 @@ mod tests {
             let mut bytes = Vec::new();
             table.push_rows(&mut bytes);
             prop_assert_eq!(&Table::take_rows(&mut bytes.as_slice(), 5).unwrap(), &table);
+        }
+
+        #[test]
+        fn columns_of_a_newer_program_are_left_out(rows: Vec<[u64; 5]>) {
+            let (mut newer, mut known) = (Table::new(5), Table::new(3));
+            rows.iter().for_each(|row| newer.push(row));
+            rows.iter().for_each(|row| known.push(&row[..3]));
+            let mut bytes = Vec::new();
+            newer.push_rows(&mut bytes);
+            prop_assert_eq!(&Table::take_rows(&mut bytes.as_slice(), 3).unwrap(), &known);
         }
 
         #[test]

@@ -1,4 +1,4 @@
-//! Reads all threads with a BPF task iterator (bpf iter/task, Linux 5.8), about 95 threads per read(2).
+//! Reads all threads with a BPF task iterator (bpf iter/task, Linux 5.8), about 80 threads per read(2).
 //!
 //! Threads that did not run since the last round are skipped: most threads of a machine sleep, and the kernel's data about a sleeping
 //! thread is usually not in the CPU caches. A round of all threads at 1 Hz takes 0.86 µs a thread, and half of it if only the pid is read;
