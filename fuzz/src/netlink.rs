@@ -3,6 +3,7 @@
 use facts::linux::bpf_task::{Item, Items, RECORD_BYTES};
 use facts::linux::genetlink::{Attributes, Messages};
 use facts::linux::proc_connector;
+use facts::linux::system_calls::Machine;
 use facts::sample::Clock;
 use facts::task::store::TaskStore;
 use facts::unit::Nanos;
@@ -14,7 +15,7 @@ pub fn run(data: &[u8]) {
     let mut store = TaskStore::default();
     for bytes in [&data[..data.len() / 2], &data[data.len() / 2..]] {
         store.begin(Clock::default());
-        for item in Items::new(bytes, 4096, Nanos(0)) {
+        for item in Items::new(bytes, Machine::X86_64, 4096, Nanos(0)) {
             match item {
                 Item::Thread { row, .. } => store.put(&row),
                 Item::End(end) => {
