@@ -499,7 +499,7 @@ static __attribute__((always_inline)) void wait_of(struct task_struct *task)
 		record.file = kind_of_file(task, record.arguments[0]);
 }
 
-static __attribute__((always_inline)) void write_whole(struct seq_file *seq, struct task_struct *task)
+static __attribute__((noinline)) void write_whole(struct seq_file *seq, struct task_struct *task)
 {
 	__builtin_memset(&record, 0xff, sizeof(record));
 	record.pid = pid_of(task);
