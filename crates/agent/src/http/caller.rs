@@ -89,7 +89,7 @@ fn is_name_expected(shared: &Shared, peer: Option<Peer>, headers: &HeaderMap) ->
 fn requester(shared: &Shared, peer: Option<Peer>) -> Requester {
     let (uid, gid) = match peer {
         Some(Peer::Unix(peer)) => (Some(peer.uid), Some(peer.gid)),
-        Some(Peer::Tcp(from, to)) => (probe::connections::user(from, to), None),
+        Some(Peer::Tcp(_, uid)) => (uid, None),
         None => (None, None),
     };
     let scope = match uid {

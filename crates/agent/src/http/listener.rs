@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use axum::extract::Request;
+use probe::connections::ConnectionUsers;
 use probe::sockets;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
@@ -28,7 +29,7 @@ pub(super) enum Bound {
 /// A socket that accepts connections.
 #[derive(Debug)]
 pub(super) enum Listener {
-    Tcp(TcpListener),
+    Tcp(TcpListener, ConnectionUsers),
     Unix(UnixListener),
 }
 
@@ -42,8 +43,8 @@ pub(super) enum Stream {
 /// The other end of a connection, as far as it is known before a request.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Peer {
-    /// From one address to another.
-    Tcp(SocketAddr, SocketAddr),
+    /// From an address. Its user, if it is of this machine and the kernel knows it.
+    Tcp(SocketAddr, Option<u32>),
     /// User and group.
     Unix(sockets::Peer),
 }
@@ -53,8 +54,7 @@ impl Peer {
     pub(super) fn key(self) -> ClientKey {
         match self {
             Self::Unix(peer) => ClientKey::User(peer.uid),
-            Self::Tcp(from, to) if from.ip().is_loopback() => probe::connections::user(from, to)
-                .map_or(ClientKey::Address(Some(from.ip())), ClientKey::User),
+            Self::Tcp(from, Some(uid)) if from.ip().is_loopback() => ClientKey::User(uid),
             Self::Tcp(from, _) => ClientKey::Address(Some(from.ip())),
         }
     }
@@ -96,7 +96,8 @@ impl Bound {
     /// Turns it into a listener; must be called within a runtime.
     pub(super) fn listen(self) -> io::Result<Listener> {
         match self {
-            Self::Tcp(listener) => TcpListener::from_std(listener).map(Listener::Tcp),
+            Self::Tcp(listener) => TcpListener::from_std(listener)
+                .map(|listener| Listener::Tcp(listener, ConnectionUsers::default())),
             Self::Unix(listener) => UnixListener::from_std(listener).map(Listener::Unix),
         }
     }
@@ -105,10 +106,12 @@ impl Bound {
 impl Listener {
     pub(super) async fn accept(&self) -> io::Result<(Stream, Peer)> {
         match self {
-            Self::Tcp(listener) => {
+            Self::Tcp(listener, users) => {
                 let (stream, from) = listener.accept().await?;
                 let to = stream.local_addr()?;
-                Ok((Stream::Tcp(stream), Peer::Tcp(from, to)))
+                let is_here = from.ip().is_loopback() || from.ip() == to.ip();
+                let uid = is_here.then(|| users.user(from, to)).flatten();
+                Ok((Stream::Tcp(stream), Peer::Tcp(from, uid)))
             }
             Self::Unix(listener) => {
                 let (stream, _) = listener.accept().await?;

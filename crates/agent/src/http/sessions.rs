@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     fn from(address: &str) -> Option<Peer> {
-        Some(Peer::Tcp(address.parse().unwrap(), "[::1]:9140".parse().unwrap()))
+        Some(Peer::Tcp(address.parse().unwrap(), None))
     }
 
     #[test]

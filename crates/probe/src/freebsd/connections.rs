@@ -2,7 +2,13 @@
 
 use std::net::SocketAddr;
 
-/// `None`: it is not known.
-pub fn user(_from: SocketAddr, _to: SocketAddr) -> Option<u32> {
-    None
+/// Finds the users of connections.
+#[derive(Debug, Default)]
+pub struct ConnectionUsers;
+
+impl ConnectionUsers {
+    /// `None`: it is not known.
+    pub fn user(&self, _from: SocketAddr, _to: SocketAddr) -> Option<u32> {
+        None
+    }
 }

@@ -3,6 +3,7 @@
 //! They are asked for by sock_diag(7): reading /proc/net/tcp would take 6 ms a request on a machine with large tables.
 
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use facts::linux::genetlink::{Messages, NLM_F_REQUEST, Request};
 use facts::linux::{sock_diag, tcp_table};
@@ -12,13 +13,30 @@ use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, bind, recv, send, socket_with,
 };
 
-/// The user of the connection from one address to another on this machine; `None` if the kernel does not know it, or no process has it
-/// any more. Looked up by its addresses; where the kernel was built without that, in the table of all connections.
-pub fn user(from: SocketAddr, to: SocketAddr) -> Option<u32> {
-    ask(from, to).unwrap_or_else(|_| {
-        let path = if from.is_ipv4() { "/proc/net/tcp" } else { "/proc/net/tcp6" };
-        tcp_table::user_of(&std::fs::read(path).ok()?, from, to)
-    })
+/// Finds the users of connections.
+#[derive(Debug, Default)]
+pub struct ConnectionUsers {
+    /// The kernel looks for connections by their addresses: one that it does not find is gone.
+    has_found: AtomicBool,
+}
+
+impl ConnectionUsers {
+    /// The user of the connection from one address to another on this machine; `None` if the kernel does not know it, or no process has it
+    /// any more. Looked up by its addresses; where the kernel was built without that, in the table of all connections.
+    pub fn user(&self, from: SocketAddr, to: SocketAddr) -> Option<u32> {
+        match ask(from, to) {
+            Ok(user) => {
+                self.has_found.store(true, Ordering::Relaxed);
+                user
+            }
+            // A client that resets connections makes nothing wait for the table.
+            Err(Errno::NOENT) if self.has_found.load(Ordering::Relaxed) => None,
+            Err(_) => {
+                let path = if from.is_ipv4() { "/proc/net/tcp" } else { "/proc/net/tcp6" };
+                tcp_table::user_of(&std::fs::read(path).ok()?, from, to)
+            }
+        }
+    }
 }
 
 fn ask(from: SocketAddr, to: SocketAddr) -> Result<Option<u32>, Errno> {
