@@ -25,9 +25,14 @@ impl Cancellation {
         self.recall_flag.is_set()
     }
 
+    /// Returns whether its client has disconnected.
+    pub(super) fn is_disconnected(&self) -> bool {
+        self.is_disconnected.load(Ordering::Relaxed)
+    }
+
     /// Returns whether the request is to be given up.
     pub(super) fn is_cancelled(&self) -> bool {
-        let is_unwanted = self.is_disconnected.load(Ordering::Relaxed) || self.is_recalled();
+        let is_unwanted = self.is_disconnected() || self.is_recalled();
         is_unwanted || Instant::now() >= self.deadline
     }
 

@@ -45,7 +45,7 @@ pub enum FileKind {
     UserspaceFilesystem,
     /// NFS, SMB, 9p, Ceph, AFS.
     RemoteFilesystem,
-    /// One that has a path, of whichever filesystem. The iterator says which.
+    /// One of a filesystem without a disk of its own, or of whichever: a link in /proc does not say it.
     Path,
 }
 

@@ -7,15 +7,15 @@ pub enum WaitReason {
     Lock,
     /// A lock of a file: flock(2), fcntl(2).
     FileLock,
-    /// A file of a local filesystem: its data, its directory, or that it is written.
+    /// A file of a filesystem on a disk: its data, its directory, or that it is written.
     Disk,
     /// A filesystem that another process or another machine serves: FUSE, NFS.
     Filesystem,
     /// A pipe: that there is something in it, or room.
     Pipe,
-    /// A socket whose other end is on this machine.
+    /// A socket whose other end is at loopback, or has the same address.
     LocalSocket,
-    /// A socket whose other end is elsewhere.
+    /// A socket whose other end has another address: elsewhere, or in a container here.
     RemoteSocket,
     /// A socket whose other end is not known: one that is not connected, netlink.
     Socket,
@@ -37,7 +37,7 @@ pub enum WaitReason {
     Device,
     /// A message or a semaphore of System V or POSIX.
     Message,
-    /// A file by its path, of whichever filesystem; also its locks within the kernel.
+    /// A file that is looked for by its path, or one of a filesystem without a disk of its own.
     File,
     /// A page of memory, outside of system calls.
     Page,
