@@ -8,7 +8,7 @@ use facts::task::waits::{Waits, is_awake};
 
 use crate::session::Session;
 
-/// Threads of a row of which /proc is asked.
+/// The most threads of a row for which /proc is read.
 const MOST_ASKED: usize = 32;
 
 /// Returns what the threads of a row wait for. Where the source of all tasks does not say it, /proc is asked, but for the past.

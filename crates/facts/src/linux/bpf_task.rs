@@ -131,7 +131,7 @@ impl Items<'_> {
         }
     }
 
-    /// What a task waits for: [`Wait`]. `None` of one that runs, has ended, or of which the kernel does not say it.
+    /// Returns what a task waits for. `None` if it runs, has ended, or the kernel does not say what it waits for.
     fn wait(&self, record: &Record) -> Option<Wait> {
         let is_asleep = u32_at(record, 32) != 0 && u32_at(record, 36) == 0;
         if u32_at(record, 40) & PF_KTHREAD != 0 {

@@ -44,9 +44,9 @@ impl Wait {
         Self { reason, call: None, target: WaitTarget::None }
     }
 
-    /// Returns what a task waits for that sleeps in a system call with these arguments: the first three and the fifth. A number below 0 is no
-    /// system call. `file` is the kind of the file if the first argument is a descriptor. `None` if the numbers of the machine's calls are not
-    /// known.
+    /// Returns what a sleeping task waits for, by its system call and the call's first three arguments and fifth one. If the number is below 0,
+    /// the task is in no call. `file` is the kind of the file if the first argument is a descriptor. Returns `None` if the numbers of the
+    /// machine's calls are not known.
     pub fn of_call(machine: Machine, number: i32, arguments: [u64; 4], file: FileKind) -> Option<Self> {
         if number < 0 {
             return Some(Self::without_call(WaitReason::Page));

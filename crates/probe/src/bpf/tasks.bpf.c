@@ -379,7 +379,7 @@ static __attribute__((always_inline)) u8 kind_of_socket(struct file *file)
 	return (address & 0xff) == 127 || address == own ? LOOPBACK_SOCKET : REMOTE_SOCKET;
 }
 
-// Files without a name of their own are told apart by the one that the kernel gives them.
+// Anonymous files have a name that the kernel gives them, by their kind.
 static __attribute__((always_inline)) u8 kind_of_anonymous(struct file *file)
 {
 	struct dentry *dentry = 0;
@@ -459,8 +459,8 @@ static __attribute__((always_inline)) u8 kind_of_file(struct task_struct *task, 
 }
 
 // What a task waits for that sleeps: the number of its system call, arguments, and the kind of file that the first one is a descriptor of,
-// if it is one. -1 is no system call. All ones are unknown: of tasks that run, and before Linux 5.15. is_native is 0 if the registers say
-// nothing of it: in a program of 32 bits, in a worker of io_uring or vhost, which has those of who started it, and in a frozen task.
+// if it is one. A call of -1 is no system call. All bits are 1 if the task runs, and before Linux 5.15. is_native is 0 if the registers
+// do not say it: in a program of 32 bits, in a worker of io_uring or vhost (it has the registers of its starter), in a frozen task.
 static __attribute__((always_inline)) void wait_of(struct task_struct *task)
 {
 	if (record.state == 0 || record.exit_state || task->flags & (PF_KTHREAD | PF_EXITING))

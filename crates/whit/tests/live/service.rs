@@ -129,8 +129,7 @@ impl Drop for Machine {
 fn unit() -> Result<(), Failed> {
     let scratch = Scratch::new("service");
     let here = |name: &str| scratch.0.join(name);
-    let [programs, units, users, configuration, pages] =
-        ["bin", "units", "users", "whit", "pages"].map(|name| here(name));
+    let [programs, units, users, configuration, pages] = ["bin", "units", "users", "whit", "pages"].map(here);
     let drop_ins = units.join("whit.service.d");
     for directory in [&programs, &drop_ins, &users, &configuration, &pages] {
         fs::create_dir_all(directory)?;

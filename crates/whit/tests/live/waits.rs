@@ -70,7 +70,7 @@ fn waits_of(loads: &BTreeMap<&str, Load>, source: &str) -> BTreeMap<u32, Value> 
 fn reasons() -> Result<(), Failed> {
     let scratch = Scratch::new("waits");
     let program = peer("waits").display().to_string();
-    // Addresses of which one is its own, and the others are elsewhere.
+    // A network with one address of its own; other addresses are elsewhere.
     let network = "ip link set lo up && ip link add wait0 type veth && ip addr add 192.0.2.1/24 dev wait0 && \
                    ip addr add 2001:db8::1/64 dev wait0 nodad && ip link set wait0 up";
     let start = |(what, ..): &(&'static str, &str, &str)| {

@@ -22,7 +22,7 @@ use history::past::Past;
 use recent::{LONGEST_MS, Recent};
 
 /// The part of a CPU that the expressions of all pages but the owners' may take if each page has others, the CPU time that they may take at
-/// once, and the most that one evaluation adds to it: nothing holds up the others for longer than some seconds.
+/// once, and the most that is counted of what they have taken: after four seconds there are values again, whatever was sent.
 const MOST_CPU_RATIO: f64 = 0.1;
 const BURST: Duration = Duration::from_millis(100);
 const MOST_SPENT: Duration = Duration::from_millis(500);
@@ -190,7 +190,7 @@ impl Live {
         if !is_owner {
             state.spent = (state.spent + Duration::from_nanos(cpu.0)).min(MOST_SPENT);
         }
-        // What was given up is no answer for other pages.
+        // An evaluation that was given up has errors, which other pages must not get.
         let is_kept = state.recent.last_ms() == Some(at_ms) && !cancellation.is_disconnected();
         if let Some(text) = text.as_ref().filter(|_| is_kept) {
             state.values.push((expressions.clone(), Arc::clone(text)));

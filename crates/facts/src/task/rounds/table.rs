@@ -92,7 +92,8 @@ impl Table {
                     *number = varint::unzigzag(varint::take(bytes)?).cast_unsigned();
                 }
             }
-            for _ in (columns..64).filter(|column| present >> column & 1 == 1) {
+            let newer = present.checked_shr(columns as u32).unwrap_or(0);
+            for _ in 0..newer.count_ones() {
                 varint::take(bytes)?;
             }
             table.push(&row);
