@@ -4,6 +4,7 @@ mod account;
 pub mod bounds;
 mod breakdown;
 mod cause;
+pub mod chain;
 pub mod comm;
 mod delay;
 pub mod exit_record;

@@ -56,7 +56,7 @@ use linux as system;
 pub use system::ancestors::ancestors;
 pub use system::{
     cgroup_tasks, cgroup_usage, command_cgroup, connections, control, descendants, directory, exits, orphans,
-    privilege, process_events, signals, wait,
+    privilege, process_events, signals, wait, waits,
 };
 
 pub use boot::boot_id;

@@ -1,5 +1,6 @@
 //! How values read: units, tables, templates, plots. Everything appends to a buffer that the caller writes.
 
+pub mod chain;
 pub mod columns;
 pub mod nearest;
 pub mod plot;

@@ -2,9 +2,11 @@
 
 use facts::linux::system_calls::SystemCall;
 use facts::task::TaskRow;
+use facts::task::chain::chain_of;
 use facts::task::groups::{GroupBy, RowId};
 use facts::task::wait::{Wait, WaitTarget};
 use facts::task::waits::{Waits, is_awake};
+use probe::waits::WaitReader;
 
 use crate::session::Session;
 
@@ -77,7 +79,22 @@ pub(crate) fn lines(session: &mut Session, pid: u32) -> Vec<String> {
     if !lines.is_empty() {
         lines.insert(0, "waits for".to_owned());
     }
+    if !session.is_of_past && !session.is_captured {
+        lines.extend(chain(process));
+    }
     lines
+}
+
+/// Who a process waits for now, link by link: a section of lines; nothing if it waits for none.
+fn chain(pid: u32) -> Vec<String> {
+    let chain = WaitReader::open().ok().and_then(|mut reader| chain_of(&mut reader, pid));
+    let Some(chain) = chain.filter(|chain| chain.links.iter().any(|link| link.depth > 0)) else {
+        return Vec::new();
+    };
+    let mut text = String::new();
+    text::chain::push(&chain, &mut text);
+    let lines = text.lines().map(|line| format!("  {line}"));
+    ["and who that depends on".to_owned()].into_iter().chain(lines).collect()
 }
 
 fn number(threads: u32) -> String {

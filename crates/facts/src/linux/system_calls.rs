@@ -25,6 +25,11 @@ impl SystemCall {
         CALLS.get(usize::from(self.0)).map_or("", |row| row.0)
     }
 
+    /// Returns whether it waits for room, and not for data.
+    pub fn is_for_room(self) -> bool {
+        self.name().contains("write") || self.name().starts_with("send")
+    }
+
     pub(crate) fn is_known(self) -> bool {
         usize::from(self.0) < CALLS.len()
     }
@@ -159,6 +164,11 @@ const CALLS: [(&str, i32, i32, Argument); 88] = [
     ("getrandom", 318, 278, OTHER),
     ("exit_group", 231, 94, OTHER),
 ];
+
+/// Returns the name of the call of a number; `None` if tasks do not sleep in it.
+pub fn name_of(machine: Machine, number: i32) -> Option<&'static str> {
+    numbered(machine, number).map(|(call, _)| call.name())
+}
 
 /// Returns the call of a number, and what it waits for.
 pub(crate) fn numbered(machine: Machine, number: i32) -> Option<(SystemCall, Argument)> {

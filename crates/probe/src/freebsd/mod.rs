@@ -17,3 +17,4 @@ pub mod privilege;
 pub mod process_events;
 pub mod signals;
 pub mod wait;
+pub mod waits;

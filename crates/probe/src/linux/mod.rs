@@ -29,6 +29,7 @@ mod system_calls;
 pub(crate) mod task_detail;
 pub(crate) mod tasks;
 pub mod wait;
+pub mod waits;
 mod wireless;
 
 pub(crate) use machine::Machine;

@@ -1,6 +1,7 @@
 //! `whit why`: what the machine or a task waited for, in sentences.
 
 pub(crate) mod arguments;
+mod present;
 
 use std::fmt::Write as _;
 use std::fs::DirBuilder;
@@ -12,6 +13,7 @@ use ::history::past::Past;
 use ::history::why::{Findings, Window, examine};
 use ::query::Limits;
 use clap::ArgMatches;
+use facts::task::chain::Chain;
 use facts::unit::Nanos;
 use remote_store::RemoteStore;
 use text::printable::Shown as _;
@@ -55,11 +57,16 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
             return Err(Failure::new(format!("{place}: nothing was recorded then; whit agent records")));
         }
     };
+    // The present of this machine; another one's is not seen from here.
+    let chains = match (&args.target, args.time) {
+        (Some(target), Time::Last { .. }) if !args.is_server_named => present::chains(target),
+        _ => Vec::new(),
+    };
     let mut text = String::new();
     if args.is_json {
-        push_json(&answer, &mut text)?;
+        push_json(&answer, &chains, &mut text)?;
     } else {
-        push_words(&answer.findings, args, &mut text);
+        push_words(&answer.findings, &chains, args, &mut text);
     }
     Output::stdout().write(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
@@ -161,12 +168,12 @@ fn observe(args: &WhyArgs) -> Result<Answer, Failure> {
     examine_window(&past, window, args)
 }
 
-fn push_words(findings: &Findings, args: &WhyArgs, text: &mut String) {
+fn push_words(findings: &Findings, chains: &[Chain], args: &WhyArgs, text: &mut String) {
     let nothing = match args.target {
         Some(_) => "Nothing is known of such a task in this time.\n",
         None => "Nothing is wrong.\n",
     };
-    if findings.sentences.is_empty() {
+    if findings.sentences.is_empty() && chains.is_empty() {
         text.push_str(nothing);
     }
     for sentence in &findings.sentences {
@@ -178,12 +185,21 @@ fn push_words(findings: &Findings, args: &WhyArgs, text: &mut String) {
     for missing in &findings.missing {
         let _ = writeln!(text, "Not known: {}", missing.shown());
     }
+    if !chains.is_empty() {
+        text.push_str("Now:\n");
+    }
+    chains.iter().for_each(|chain| text::chain::push(chain, text));
 }
 
 /// Appends a document that is stamped with the time at which the window was fixed.
-fn push_json(Answer { findings, window, fixed_at }: &Answer, text: &mut String) -> Result<(), Failure> {
+fn push_json(
+    Answer { findings, window, fixed_at }: &Answer,
+    chains: &[Chain],
+    text: &mut String,
+) -> Result<(), Failure> {
     let mut body = findings.to_json();
     body["from_realtime_ns"] = (window.from_ms * 1_000_000).into();
     body["to_realtime_ns"] = (window.to_ms * 1_000_000).into();
+    body["chains"] = present::to_json(chains);
     Documents::of_live().push(DocumentKind::Why, *fixed_at, &body, text)
 }

@@ -1,0 +1,11 @@
+//! Chains of waits: whom a sleeping task waits for, whom that one waits for, and so on to what explains itself.
+//!
+//! All of it is the state at one instant.
+
+mod futex;
+mod now;
+mod walk;
+
+pub use futex::{LockHolder, holder};
+pub use now::{Activity, Awaited, Dependence, Object, ProcessNow, ThreadNow, WaitSource};
+pub use walk::{Chain, End, Link, chain_of};

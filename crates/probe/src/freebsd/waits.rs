@@ -1,0 +1,36 @@
+//! What threads wait for is not known on FreeBSD.
+
+use facts::task::chain::{Awaited, ProcessNow, ThreadNow, WaitSource};
+
+use crate::roots::RootError;
+
+/// Reads nothing.
+pub struct WaitReader;
+
+impl WaitReader {
+    /// Opens nothing.
+    ///
+    /// # Errors
+    /// None.
+    pub fn open() -> Result<Self, RootError> {
+        Ok(Self)
+    }
+
+    /// Begins a new look.
+    pub fn look_again(&mut self) {}
+
+    /// The processes that there are: none is known.
+    pub fn pids(&mut self) -> Vec<u32> {
+        Vec::new()
+    }
+}
+
+impl WaitSource for WaitReader {
+    fn process(&mut self, _pid: u32) -> Option<ProcessNow> {
+        None
+    }
+
+    fn awaited(&mut self, _thread: &ThreadNow) -> Awaited {
+        Awaited::NOTHING
+    }
+}

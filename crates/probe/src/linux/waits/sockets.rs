@@ -1,0 +1,161 @@
+//! The sockets of this network namespace, and their other ends.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+
+use facts::linux::genetlink::{Messages, NLM_F_DUMP, NLM_F_REQUEST, NLMSG_DONE, Request};
+use facts::linux::sock_diag::SOCK_DIAG_BY_FAMILY;
+use facts::linux::socket_tables::{
+    InetProtocol, InetSocket, UnixSocket, inet_request, inet_socket, unix_request, unix_socket,
+};
+use facts::task::chain::Object;
+use rustix::io::Errno;
+use rustix::net::netlink::{SOCK_DIAG, SocketAddrNetlink};
+use rustix::net::{
+    AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, bind, recv, send, socket_with,
+};
+
+/// The most sockets of a kind that are read.
+const MOST: usize = 100_000;
+/// The kernel puts as many answers into a datagram as fit into 32 KiB.
+const DATAGRAM_BYTES: usize = 64 * 1024;
+
+/// The sockets of a look.
+#[derive(Debug, Default)]
+pub(super) struct Sockets {
+    inet: Vec<(InetProtocol, InetSocket)>,
+    by_inode: HashMap<u32, usize>,
+    by_ends: HashMap<(SocketAddr, SocketAddr), usize>,
+    /// The inode of a socket that listens, by its port.
+    listeners: HashMap<u16, u32>,
+    unix: HashMap<u32, UnixSocket>,
+}
+
+/// The other end of a socket.
+pub(super) struct OtherEnd {
+    pub(super) object: Object,
+    pub(super) peer: Peer,
+}
+
+/// Whose the other end is.
+pub(super) enum Peer {
+    /// A socket of this machine, by its number.
+    Here(u32),
+    /// It is at another address.
+    Remote,
+    Unknown,
+}
+
+impl Sockets {
+    pub(super) fn read() -> Self {
+        let mut sockets = Self::default();
+        for (protocol, is_ipv6) in [
+            (InetProtocol::Tcp, false),
+            (InetProtocol::Tcp, true),
+            (InetProtocol::Udp, false),
+            (InetProtocol::Udp, true),
+        ] {
+            // A kernel without this answers nothing: the other ends are not known then.
+            let _ = dump(&inet_request(protocol, is_ipv6), |message| {
+                if let Some(socket) = inet_socket(message) {
+                    sockets.add(protocol, socket);
+                }
+            });
+        }
+        let _ = dump(&unix_request(), |message| {
+            if let Some(socket) = unix_socket(message) {
+                sockets.unix.insert(socket.inode, socket);
+            }
+        });
+        sockets
+    }
+
+    fn add(&mut self, protocol: InetProtocol, socket: InetSocket) {
+        let place = self.inet.len();
+        if socket.inode != 0 {
+            self.by_inode.insert(socket.inode, place);
+        }
+        if socket.is_listening && protocol == InetProtocol::Tcp {
+            self.listeners.insert(socket.local.port(), socket.inode);
+        }
+        if socket.remote.port() != 0 {
+            self.by_ends.insert((socket.local, socket.remote), place);
+        }
+        self.inet.push((protocol, socket));
+    }
+
+    /// Returns the other end of a socket; `None` if the socket is not known, or not connected.
+    pub(super) fn other_end(&self, inode: u32) -> Option<OtherEnd> {
+        if let Some(socket) = self.unix.get(&inode) {
+            let peer = self.unix.get(&socket.peer?);
+            let name = peer.and_then(|peer| peer.name.clone()).or_else(|| socket.name.clone());
+            let peer = peer.map_or(Peer::Unknown, |peer| Peer::Here(peer.inode));
+            return Some(OtherEnd { object: Object::UnixSocket(name), peer });
+        }
+        let (protocol, socket) = self.by_inode.get(&inode).map(|place| &self.inet[*place])?;
+        if socket.remote.port() == 0 {
+            return None;
+        }
+        let object = Object::Connection { protocol: *protocol, remote: socket.remote, tcp: socket.tcp };
+        let is_here = socket.remote.ip().is_loopback() || socket.remote.ip() == socket.local.ip();
+        let other = self.by_ends.get(&(socket.remote, socket.local)).map(|place| &self.inet[*place].1);
+        let listener = self.listeners.get(&socket.remote.port()).copied();
+        let peer = match other {
+            // A connection that its server has not accepted is of none: the server is who listens.
+            Some(other) if other.inode == 0 => listener.map_or(Peer::Unknown, Peer::Here),
+            Some(other) => Peer::Here(other.inode),
+            None if is_here && *protocol == InetProtocol::Udp => self.bound(socket.remote),
+            None if is_here => Peer::Unknown,
+            None => Peer::Remote,
+        };
+        Some(OtherEnd { object, peer })
+    }
+
+    /// The socket of UDP that receives at an address.
+    fn bound(&self, address: SocketAddr) -> Peer {
+        let is_it = |socket: &InetSocket| {
+            socket.local.port() == address.port()
+                && (socket.local.ip() == address.ip() || socket.local.ip().is_unspecified())
+        };
+        let found = self.inet.iter().find(|(protocol, socket)| {
+            *protocol == InetProtocol::Udp && socket.remote.port() == 0 && is_it(socket)
+        });
+        found.map_or(Peer::Unknown, |(_, socket)| Peer::Here(socket.inode))
+    }
+
+    /// Returns whether an answer is due on a connection of TCP: its process made it, and has sent after the last that it received.
+    pub(super) fn has_answer_due(&self, inode: u32) -> bool {
+        let Some((_, socket)) = self.by_inode.get(&inode).map(|place| &self.inet[*place]) else {
+            return false;
+        };
+        let is_made_here = !self.listeners.contains_key(&socket.local.port());
+        is_made_here && socket.remote.port() != 0 && socket.tcp.is_some_and(|tcp| tcp.is_unanswered())
+    }
+}
+
+/// Asks for all sockets of a kind.
+fn dump(header: &[u8], mut each: impl FnMut(&facts::linux::genetlink::Message<'_>)) -> Result<(), Errno> {
+    let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, Some(SOCK_DIAG))?;
+    bind(&socket, &SocketAddrNetlink::new(0, 0))?;
+    let mut message = Vec::new();
+    let flags = NLM_F_REQUEST | NLM_F_DUMP;
+    Request { kind: SOCK_DIAG_BY_FAMILY, flags, sequence: 1, header, attributes: &[] }.push(&mut message);
+    send(&socket, &message, SendFlags::empty())?;
+    let mut memory = vec![0; DATAGRAM_BYTES];
+    let mut count = 0;
+    while count < MOST {
+        // The kernel makes the next part while this one is read.
+        let (length, _) = recv(&socket, &mut memory[..], RecvFlags::DONTWAIT)?;
+        for message in Messages::new(&memory[..length]).map_while(Result::ok) {
+            if message.kind == NLMSG_DONE {
+                return Ok(());
+            }
+            if let Some(code) = message.error() {
+                return Err(Errno::from_raw_os_error(code));
+            }
+            each(&message);
+            count += 1;
+        }
+    }
+    Ok(())
+}
