@@ -43,6 +43,15 @@ pub fn push(chain: &Chain, out: &mut String) {
     }
 }
 
+/// A link in words: who, and what it does.
+pub fn words_of_link(link: &Link) -> String {
+    let mut words = String::new();
+    push_name(link, &mut words);
+    words.push(' ');
+    push_activity(link, &mut words);
+    words
+}
+
 /// The lines that lead from a link above.
 fn push_branches(chain: &Chain, place: usize, out: &mut String) {
     let depth = chain.links[place].depth;
@@ -99,6 +108,10 @@ fn push_wait(wait: Wait, link: &Link, waits: &str, out: &mut String) {
         Object::UnixSocket(Some(name)) => write!(out, "{waits} {way} the socket {}", name.shown()),
         Object::UnixSocket(None) => write!(out, "{waits} {way} a socket without a name"),
         Object::Pipe => write!(out, "{waits} {way} a pipe"),
+        Object::ThreadEnd => write!(out, "{waits} for the end of a thread"),
+        Object::None if wait.reason == WaitReason::Lock => {
+            write!(out, "{waits} for a lock, a condition or a semaphore")
+        }
         object => {
             let _ = write!(out, "{waits} {}", words(wait.reason, way));
             match object {

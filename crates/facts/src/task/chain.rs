@@ -3,9 +3,11 @@
 //! All of it is the state at one instant.
 
 mod futex;
+mod held_up;
 mod now;
 mod walk;
 
 pub use futex::{LockHolder, holder};
+pub use held_up::{HeldUp, Hindrance, Holdup};
 pub use now::{Activity, Awaited, Dependence, Object, ProcessNow, ThreadNow, WaitSource};
 pub use walk::{Chain, End, Link, chain_of};

@@ -5,6 +5,7 @@ mod document;
 mod examiner;
 mod machine;
 mod matchers;
+mod present;
 mod sentence;
 mod target;
 
@@ -13,6 +14,7 @@ use query::{Limits, QueryError};
 use crate::past::{BatchedSource, BriefProcesses, Past};
 use examiner::Examiner;
 
+pub use present::hold_ups;
 pub use sentence::{Culprit, Evidence, Findings, Sentence, Trouble, Window};
 pub use target::Target;
 
@@ -46,6 +48,6 @@ fn examine_source(
         of_machine.extend(machine::quotas(&examiner)?.into_iter().skip(1));
         findings.sentences = target::sentences(&examiner, target, &of_machine)?;
     }
-    findings.sentences.sort_by(|one, other| other.weight.total_cmp(&one.weight));
+    findings.sort();
     Ok(findings)
 }

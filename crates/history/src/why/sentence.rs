@@ -74,6 +74,14 @@ pub enum Trouble {
     Network,
     /// A program often waits for something: for a lock, or for what another one sends.
     Locks,
+    /// Threads wait for one another, so that none of them goes on.
+    Deadlock,
+    /// Threads queue for a lock.
+    Contention,
+    /// A process does not read what another one sends it.
+    Reader,
+    /// An answer is due for which others wait.
+    Server,
     /// The quota of a cgroup keeps its tasks from CPUs.
     Quota,
     /// Tasks wait for a CPU while CPUs are idle.
@@ -94,7 +102,7 @@ pub enum Trouble {
 
 impl Trouble {
     /// All of them.
-    pub(super) const ALL: [Self; 15] = [
+    pub(super) const ALL: [Self; 19] = [
         Self::OutOfMemory,
         Self::FullFilesystem,
         Self::Forks,
@@ -102,6 +110,10 @@ impl Trouble {
         Self::Memory,
         Self::Network,
         Self::Locks,
+        Self::Deadlock,
+        Self::Contention,
+        Self::Reader,
+        Self::Server,
         Self::Quota,
         Self::IdleCpus,
         Self::Stuck,
@@ -127,6 +139,10 @@ impl Trouble {
             Self::Memory => "memory",
             Self::Network => "network",
             Self::Locks => "locks",
+            Self::Deadlock => "deadlock",
+            Self::Contention => "contention",
+            Self::Reader => "reader",
+            Self::Server => "server",
             Self::Quota => "quota",
             Self::IdleCpus => "idle_cpus",
             Self::Stuck => "stuck",
@@ -164,4 +180,17 @@ pub struct Findings {
     pub sentences: Vec<Sentence>,
     /// The information that is missing, and how to get it.
     pub missing: Vec<String>,
+}
+
+impl Findings {
+    /// Adds sentences.
+    pub fn add(&mut self, sentences: Vec<Sentence>) {
+        self.sentences.extend(sentences);
+        self.sort();
+    }
+
+    /// Puts what weighs most first.
+    pub(super) fn sort(&mut self) {
+        self.sentences.sort_by(|one, other| other.weight.total_cmp(&one.weight));
+    }
 }

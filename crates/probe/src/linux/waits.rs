@@ -66,7 +66,6 @@ impl WaitReader {
 
     /// A lock: the words at its address name its holder, or one thread alone can have it.
     fn lock(&mut self, thread: &ThreadNow, address: u64) -> Awaited {
-        let object = Object::Lock(address);
         let words = self.processes.words::<LOCK_WORDS>(thread.pid, address);
         let threads = self.threads_of(thread.pid);
         // Within a namespace of processes the words have the numbers of that one.
@@ -77,19 +76,19 @@ impl WaitReader {
         let is_other =
             |number: u32| number != own && threads.iter().any(|other| number_of(other.tid) == number);
         let found = words.map_or(LockHolder::Unknown, |words| holder(&words, is_other));
-        let on = match found {
-            LockHolder::Thread(number) => {
-                let tid = threads.iter().map(|other| other.tid).find(|tid| number_of(*tid) == number);
-                tid.map_or(Dependence::Unknown, |tid| Dependence::Thread {
-                    pid: thread.pid,
-                    tid,
-                    is_probable: false,
-                })
-            }
-            LockHolder::Unnamed => only_one_awake(thread, &threads),
-            LockHolder::Unknown => Dependence::Unknown,
+        let named = |number: u32| {
+            let tid = threads.iter().map(|other| other.tid).find(|tid| number_of(*tid) == number);
+            let pid = thread.pid;
+            tid.map_or(Dependence::Unknown, |tid| Dependence::Thread { pid, tid, is_probable: false })
         };
-        Awaited { object, on }
+        match found {
+            LockHolder::EndOf(number) => Awaited { object: Object::ThreadEnd, on: named(number) },
+            LockHolder::Thread(number) => Awaited { object: Object::Lock(address), on: named(number) },
+            LockHolder::Unnamed => {
+                Awaited { object: Object::Lock(address), on: only_one_awake(thread, &threads) }
+            }
+            LockHolder::Unknown => Awaited { object: Object::None, on: Dependence::Unknown },
+        }
     }
 
     /// A descriptor: of a pipe, a socket, or a file that something else serves.

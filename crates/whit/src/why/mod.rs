@@ -50,7 +50,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
             (directory.shown().to_string(), examine_recorded(directory, args)?)
         }
     };
-    let answer = match (answer, args.time) {
+    let mut answer = match (answer, args.time) {
         (Some(answer), _) => answer,
         (None, Time::Last { .. }) if !args.is_server_named => observe(args)?,
         (None, _) => {
@@ -60,6 +60,10 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     // The present of this machine; another one's is not seen from here.
     let chains = match (&args.target, args.time) {
         (Some(target), Time::Last { .. }) if !args.is_server_named => present::chains(target),
+        (None, Time::Last { .. }) if !args.is_server_named => {
+            answer.findings.add(present::sentences());
+            Vec::new()
+        }
         _ => Vec::new(),
     };
     let mut text = String::new();

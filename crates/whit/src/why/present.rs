@@ -1,12 +1,33 @@
-//! What tasks wait for now, as chains.
+//! What tasks wait for now: chains of those that were asked about, and what holds up others.
 
-use ::history::why::Target;
-use facts::task::chain::{Activity, Chain, End, Link, Object, WaitSource as _, chain_of};
+use std::time::Duration;
+
+use ::history::why::{Sentence, Target, hold_ups};
+use facts::task::chain::{Activity, Chain, End, HeldUp, Link, Object, WaitSource as _, chain_of};
 use probe::waits::WaitReader;
 use serde_json::{Value, json};
 
 /// The most processes of one name whose chains are shown.
 const MOST_PROCESSES: usize = 4;
+
+/// The looks at a machine on which something is held up, and the time between two.
+const LOOKS: u32 = 10;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
+
+/// Looks at all processes, and several times at those that something holds up. Returns sentences about that.
+pub(super) fn sentences() -> Vec<Sentence> {
+    let Ok(mut reader) = WaitReader::open() else { return Vec::new() };
+    let mut held_up = HeldUp::default();
+    let mut pids = reader.pids();
+    pids.retain(|pid| *pid != std::process::id());
+    pids = held_up.look(&mut reader, &pids);
+    while !pids.is_empty() && held_up.looks < LOOKS {
+        std::thread::sleep(BETWEEN_LOOKS);
+        reader.look_again();
+        held_up.look(&mut reader, &pids);
+    }
+    hold_ups(&held_up, &mut reader)
+}
 
 /// Follows what the processes of a target wait for now; none if they are gone, or not known by process or name.
 pub(super) fn chains(target: &Target) -> Vec<Chain> {
@@ -45,6 +66,7 @@ fn link(link: &Link) -> Value {
     let (object, name) = match &link.awaited.object {
         Object::None => (None, None),
         Object::Lock(address) => (Some("lock"), Some(format!("{address:#x}"))),
+        Object::ThreadEnd => (Some("thread_end"), None),
         Object::File(path) => (Some("file"), Some(path.clone())),
         Object::Pipe => (Some("pipe"), None),
         Object::UnixSocket(name) => (Some("unix_socket"), name.clone()),

@@ -102,6 +102,8 @@ pub enum Object {
     None,
     /// A lock at an address of its process.
     Lock(u64),
+    /// The end of a thread of its process.
+    ThreadEnd,
     /// A file, by its path.
     File(String),
     /// A pipe.

@@ -9,7 +9,7 @@ pub(super) type Found = Result<Option<Sentence>, QueryError>;
 
 /// The cost of a trouble.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Cost {
+pub(in crate::why) enum Cost {
     /// Something failed: time cannot measure it.
     Failure,
     /// Time that tasks lost, in seconds in each second.
@@ -39,7 +39,7 @@ impl Cost {
     }
 }
 
-pub(super) fn sentence(
+pub(in crate::why) fn sentence(
     trouble: Trouble,
     cost: Cost,
     text: String,

@@ -9,6 +9,7 @@ mod network;
 mod rates;
 mod words;
 
+pub(super) use finding::{Cost, sentence};
 use query::QueryError;
 
 use super::examiner::Examiner;
