@@ -12,7 +12,7 @@ pub use agent::{AGENT_METRICS, AgentMetric, agent_metric};
 pub use document::markdown;
 pub use restore::{RESTORED, Restoration};
 pub use rows::METRICS;
-pub use tasks::{TASK_METRICS, TaskMetric, task_metric};
+pub use tasks::{TASK_METRICS, TASK_WAITING, TaskMetric, task_metric};
 
 use std::fmt;
 

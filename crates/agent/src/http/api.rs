@@ -291,7 +291,7 @@ impl Wanted {
         let mut names = BTreeSet::new();
         if self.selectors.is_empty() {
             names.extend(past.series().cloned());
-            names.extend(Past::task_metrics().map(SeriesName::new));
+            names.extend(Past::task_metrics().map(|(name, _)| SeriesName::new(name)));
         }
         let is_cancelled = || cancellation.is_cancelled();
         let limits = limits(&is_cancelled);

@@ -24,7 +24,7 @@ pub(super) async fn metadata(
     let wanted = form.get("metric").cloned();
     with_past(shared, requester, move |past, _| {
         let mut names: BTreeSet<String> = past.series().map(|name| name.metric().to_owned()).collect();
-        names.extend(Past::task_metrics().map(str::to_owned));
+        names.extend(Past::task_metrics().map(|(name, _)| name.to_owned()));
         let known = names.into_iter().filter(|name| wanted.as_deref().is_none_or(|wanted| wanted == name));
         let rows = known.filter_map(|name| of_metric(&name).map(|found| (name, found)));
         let rows = rows

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{AGENT_METRICS, METRICS, TASK_METRICS};
+use super::{AGENT_METRICS, METRICS, TASK_METRICS, TASK_WAITING};
 
 /// The whole page.
 pub fn markdown() -> String {
@@ -47,6 +47,11 @@ pub fn markdown() -> String {
             metric.help
         );
     }
+    let _ = writeln!(
+        page,
+        "| `{}` | `waits` | count | gauge | bpf | 5.15 | {} |",
+        TASK_WAITING.0, TASK_WAITING.1
+    );
     page.push_str(
         "\n## The agent\n\nSeries that `whit agent` makes itself: sums over all tasks, its own cost, alerts, checks and feeds. An alert has \
          the labels\nof its rule, too.\n\n| series | labels | unit | kind | |\n|---|---|---|---|---|\n",

@@ -145,6 +145,12 @@ pub const TASK_METRICS: [TaskMetric; Figure::COUNT] = [
         "The most address space that the process ever had."),
 ];
 
+/// The series of what threads wait for, and what it is: the reason is a label.
+pub const TASK_WAITING: (&str, &str) = (
+    "whit_task_waiting",
+    "1 for each thread that sleeps, by the reason for which it does; the iterator of BPF tells it.",
+);
+
 /// The row of a figure.
 pub fn task_metric(figure: Figure) -> &'static TaskMetric {
     &TASK_METRICS[figure.index()]

@@ -8,7 +8,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use facts::catalog::{Kind, TASK_METRICS, TaskMetric};
+use facts::catalog::Kind;
 use formats::series_name::METRIC;
 use query::{
     Condition, Limits, Matcher, OwnedSelection, Query, QueryError, Samples, Selection, Series, Source,
@@ -16,6 +16,7 @@ use query::{
 
 use super::Past;
 use super::task_selection::{BriefProcesses, TaskSelection};
+use super::task_series::TaskSeries;
 use super::tasks::read_all;
 use super::watched::{Watched, WatchedSummary};
 
@@ -96,7 +97,7 @@ impl<'p> BatchedSource<'p> {
 
     /// Returns whether an expression may be about tasks. Others are evaluated once in any case.
     pub fn is_of_use(query: &Query) -> bool {
-        let is_of_tasks = |metric: &String| TASK_METRICS.iter().any(|known| *metric == known.exported);
+        let is_of_tasks = |metric: &String| TaskSeries::all().any(|known| *metric == known.name());
         query.metrics().is_none_or(|metrics| metrics.iter().any(is_of_tasks))
     }
 
@@ -182,13 +183,14 @@ fn samples(series: &[Series]) -> usize {
 }
 
 /// Returns the metric of a selection that can be batched: a range of one counter of tasks, which is selected by its name.
-fn task_counter(selection: &Selection<'_>) -> Option<&'static TaskMetric> {
+fn task_counter(selection: &Selection<'_>) -> Option<TaskSeries> {
     let of_name = || selection.matchers.iter().filter(|matcher| matcher.label == METRIC);
-    let metric = TASK_METRICS.iter().find(|metric| {
-        let is_equal = |matcher: &Matcher| matches!(&matcher.condition, Condition::Equal(name) if name == metric.exported);
-        of_name().any(is_equal) && of_name().all(|matcher| matcher.accepts(metric.exported))
+    let metric = TaskSeries::all().find(|metric| {
+        let is_equal =
+            |matcher: &Matcher| matches!(&matcher.condition, Condition::Equal(name) if name == metric.name());
+        of_name().any(is_equal) && of_name().all(|matcher| matcher.accepts(metric.name()))
     });
-    metric.filter(|metric| metric.kind == Kind::Counter && selection.is_range && !selection.is_newest)
+    metric.filter(|metric| metric.kind() == Kind::Counter && selection.is_range && !selection.is_newest)
 }
 
 impl Source for BatchedSource<'_> {

@@ -12,7 +12,7 @@ use query::{Limits, Matcher, QueryError};
 use store::StoreError;
 
 use super::Past;
-use super::labelling::Labelling;
+use super::labelling::{LABELS, Labelling};
 
 /// The tasks that ended in a time.
 #[derive(Debug, Default)]
@@ -99,7 +99,7 @@ impl Past {
     ) -> Result<PastExits, QueryError> {
         let failed = |error: StoreError| QueryError::Unreadable(error.to_string());
         let mut exits = PastExits::default();
-        let Some(labelling) = Labelling::new((&self.users, self.scope), matchers, None, "") else {
+        let Some(labelling) = Labelling::new((&self.users, self.scope), matchers, None, ("", &LABELS)) else {
             return Ok(exits);
         };
         let nanoseconds = |milliseconds: i64| milliseconds.saturating_mul(1_000_000);

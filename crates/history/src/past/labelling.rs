@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use facts::task::TaskRow;
 use facts::task::comm::Comm;
 use facts::task::rounds::Scope;
+use facts::task::wait::WaitReason;
 use foldhash::HashMap;
 use formats::series_name::{METRIC, SeriesName};
 use query::{Condition, LabelChoice, Matcher};
@@ -16,6 +17,7 @@ use super::doubts;
 use crate::task_sums::MinuteGroups;
 
 pub(super) const LABELS: [&str; 5] = ["pid", "tid", "comm", "user", "cgroup"];
+pub(super) const LABELS_OF_WAITING: [&str; 6] = ["pid", "tid", "comm", "user", "cgroup", "reason"];
 
 /// The labels that distinguish tasks, as far as they are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -26,6 +28,7 @@ pub(super) struct TaskLabels {
     uid: Option<u32>,
     /// The place of its path in [`CgroupPlaces`]: two ids of one path are one label.
     cgroup: Option<u32>,
+    reason: Option<WaitReason>,
 }
 
 /// A source of the paths of cgroups.
@@ -108,7 +111,7 @@ pub(super) struct Labelling<'s> {
     /// The scope of the tasks that are seen.
     scope: Scope,
     matchers: Vec<&'s Matcher>,
-    is_wanted: [bool; LABELS.len()],
+    is_wanted: [bool; LABELS_OF_WAITING.len()],
     metric: Option<&'static str>,
     cgroups: CgroupPlaces,
 }
@@ -120,18 +123,19 @@ impl<'s> Labelling<'s> {
         (users, scope): (&'s Users, Scope),
         matchers: &'s [Matcher],
         choice: Option<&LabelChoice>,
-        metric: &'static str,
+        (metric, labels): (&'static str, &'static [&'static str]),
     ) -> Option<Self> {
         let (known, others): (Vec<_>, Vec<_>) = matchers
             .iter()
             .filter(|matcher| matcher.label != METRIC)
-            .partition(|matcher| LABELS.contains(&matcher.label.as_str()));
+            .partition(|matcher| labels.contains(&matcher.label.as_str()));
         // Labels that no task has are empty.
         others.iter().all(|matcher| matcher.accepts("")).then(|| Self {
             users,
             scope,
             matchers: known,
-            is_wanted: LABELS.map(|label| choice.is_none_or(|choice| choice.contains(label))),
+            is_wanted: LABELS_OF_WAITING
+                .map(|label| labels.contains(&label) && choice.is_none_or(|choice| choice.contains(label))),
             metric: choice.is_none().then_some(metric),
             cgroups: CgroupPlaces::default(),
         })
@@ -197,6 +201,7 @@ impl<'s> Labelling<'s> {
                 "tid" => matcher.accepts(&row.key.pid.to_string()),
                 "comm" => matcher.accepts(&comm(&row.comm)),
                 "user" => matcher.accepts(&self.user(row.uid)),
+                "reason" => matcher.accepts(row.wait.map_or("", |wait| wait.reason.name())),
                 _ => matcher.accepts(&self.cgroup(paths, row.cgroup)?),
             };
             if !is_met {
@@ -211,7 +216,7 @@ impl<'s> Labelling<'s> {
     /// # Errors
     /// If the history cannot be read.
     pub(super) fn key(&mut self, paths: &mut impl CgroupPaths, row: &TaskRow) -> Result<TaskLabels, String> {
-        let [pid, tid, comm, user, cgroup] = self.is_wanted;
+        let [pid, tid, comm, user, cgroup, reason] = self.is_wanted;
         let cgroup = cgroup.then(|| self.cgroups.place(paths, row.cgroup)).transpose()?;
         Ok(TaskLabels {
             pid: pid.then_some(row.tgid.unwrap_or(row.key.pid)),
@@ -219,12 +224,13 @@ impl<'s> Labelling<'s> {
             comm: comm.then_some(row.comm),
             uid: row.uid.filter(|_| user),
             cgroup,
+            reason: row.wait.map(|wait| wait.reason).filter(|_| reason),
         })
     }
 
     /// Returns whether tasks with other keys have other names.
     pub(super) fn is_named_alone(&self, key: &TaskLabels) -> bool {
-        let [.., user, _] = self.is_wanted;
+        let [_, _, _, user, ..] = self.is_wanted;
         // What is not UTF-8 is written with this letter.
         let is_clear =
             |name: &Comm| str::from_utf8(name.as_bytes()).is_ok_and(|name| !name.contains('\u{fffd}'));
@@ -253,6 +259,7 @@ impl<'s> Labelling<'s> {
         name.set("comm", &key.comm.map(|name| comm(&name).into_owned()).unwrap_or_default());
         name.set("user", &self.user(key.uid));
         name.set("cgroup", self.cgroups.path(key.cgroup));
+        name.set("reason", key.reason.map_or("", WaitReason::name));
         name
     }
 }

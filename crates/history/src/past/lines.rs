@@ -1,10 +1,8 @@
 //! The series of one selection of tasks, while they are built.
 
-use facts::catalog::{TaskMetric, Unit};
 use facts::task::TaskRow;
 use facts::task::comm::Comm;
 use facts::task::figure::Figure;
-use facts::unit::Nanos;
 use foldhash::{HashMap, HashMapExt as _};
 use query::{Selection, Series};
 use store::TaskNames;
@@ -14,6 +12,7 @@ use super::labelling::{CgroupPaths, Labelling, TaskLabels};
 use super::round::Round;
 use super::task_lines::TaskLines;
 use super::task_selection::{BriefProcesses, TaskSelection};
+use super::task_series::TaskSeries;
 use crate::task_sums::{MinuteGroups, MinuteProcesses, TaskGroup};
 
 /// The part of everything that [`BriefProcesses::Negligible`] leaves out.
@@ -21,7 +20,7 @@ const NEGLIGIBLE_PART: f64 = 0.01;
 
 /// The series of one selection, while they are built.
 pub(super) struct Lines<'s> {
-    metric: &'static TaskMetric,
+    metric: TaskSeries,
     adds_up: bool,
     brief: BriefProcesses,
     labelling: Labelling<'s>,
@@ -47,9 +46,9 @@ impl<'s> Lines<'s> {
         }
     }
 
-    /// The figure of its metric.
-    pub(super) fn figure(&self) -> Figure {
-        self.metric.figure
+    /// The figure of its metric; `None` if it has none.
+    pub(super) fn figure(&self) -> Option<Figure> {
+        self.metric.figure()
     }
 
     /// How many series there are.
@@ -76,22 +75,23 @@ impl<'s> Lines<'s> {
         let metric = self.metric;
         if round.is_first {
             for row in round.store.rows() {
-                if let Some(figure) = figure(row, metric) {
-                    self.grow(row, figure, false, names)?;
+                if let Some(value) = metric.of_row(row) {
+                    self.grow(row, value, false, names)?;
                 }
             }
             return Ok(());
         }
+        let Some(figure) = metric.figure() else { return Ok(()) };
         for row in &round.changed {
             // Also one that has done nothing: it is there.
-            if figure(row, metric).is_some() {
-                let growth = round.store.delta(row.key.pid, metric.figure).unwrap_or(0);
+            if metric.of_row(row).is_some() {
+                let growth = round.store.delta(row.key.pid, figure).unwrap_or(0);
                 self.grow(row, growth, true, names)?;
             }
         }
         for ended in round.store.ended() {
-            if figure(ended.row(), metric).is_some() {
-                let growth = ended.delta.get(metric.figure).unwrap_or(0);
+            if metric.of_row(ended.row()).is_some() {
+                let growth = ended.delta.get(figure).unwrap_or(0);
                 self.grow(ended.row(), growth, true, names)?;
             }
         }
@@ -106,7 +106,8 @@ impl<'s> Lines<'s> {
     /// Takes the sums of a minute. The selection must be of a counter in a range, and not by process.
     pub(super) fn take_groups(&mut self, minute: &MinuteGroups) -> Result<(), String> {
         self.begin_minute(minute);
-        let (mut paths, figure) = (minute, self.metric.figure);
+        let Some(figure) = self.metric.figure() else { return Ok(()) };
+        let mut paths = minute;
         for one in &minute.sums {
             if let Some(growth) = one.figures.get(figure) {
                 self.grow(&row(0, &one.group), growth, true, &mut paths)?;
@@ -122,7 +123,8 @@ impl<'s> Lines<'s> {
         processes: &MinuteProcesses,
     ) -> Result<(), String> {
         self.begin_minute(minute);
-        let (mut paths, figure) = (minute, self.metric.figure);
+        let Some(figure) = self.metric.figure() else { return Ok(()) };
+        let mut paths = minute;
         self.doubts.begin_minute(processes.has_mingled);
         // One that did nothing is there, with a sum of 0; but it is not who did most.
         let least = u64::from(self.brief == BriefProcesses::Negligible);
@@ -155,7 +157,7 @@ impl<'s> Lines<'s> {
         if self.accepts(row, paths)? {
             let line = self.line(row, is_padded, paths)?;
             let metric = self.metric;
-            self.of_tasks.add(line, growth, |sum| in_unit(sum, metric));
+            self.of_tasks.add(line, growth, |sum| metric.in_unit(sum));
         }
         Ok(())
     }
@@ -210,7 +212,7 @@ impl<'s> Lines<'s> {
         if self.doubts.are_too_many() {
             return false;
         }
-        let most = in_unit(self.doubts.most(), self.metric);
+        let most = self.metric.in_unit(self.doubts.most());
         let is_open = |(labels, increase): (&TaskLabels, f64)| {
             increase + most >= least
                 && !labels.pid.is_some_and(|pid| self.doubts.is_certain(pid, labels.comm))
@@ -222,7 +224,7 @@ impl<'s> Lines<'s> {
     /// Returns whether none of the brief processes can have done more than a hundredth of everything.
     fn are_brief_negligible(&self) -> bool {
         let all: f64 = self.of_tasks.increases().map(|(_, increase)| increase).sum();
-        in_unit(self.doubts.largest(), self.metric) <= NEGLIGIBLE_PART * all
+        self.metric.in_unit(self.doubts.largest()) <= NEGLIGIBLE_PART * all
     }
 
     /// Sets the series of living tasks to what they are, and ends those of tasks that are gone.
@@ -234,16 +236,18 @@ impl<'s> Lines<'s> {
             return round.store.rows().try_for_each(|row| self.set_row(row, names));
         }
         for key in round.store.gone() {
-            if let Some(line) = self.living.remove(&key.pid) {
-                self.of_tasks.end(line);
-            }
+            self.end_of(key.pid);
         }
         round.changed.iter().try_for_each(|row| self.set_row(row, names))
     }
 
     fn set_row(&mut self, row: &TaskRow, names: &mut TaskNames<'_>) -> Result<(), String> {
-        let Some(figure) = figure(row, self.metric) else { return Ok(()) };
+        let Some(value) = self.metric.of_row(row) else {
+            self.end_of(row.key.pid);
+            return Ok(());
+        };
         if !self.accepts(row, names)? {
+            self.end_of(row.key.pid);
             return Ok(());
         }
         let line = self.line(row, false, names)?;
@@ -251,21 +255,15 @@ impl<'s> Lines<'s> {
         if let Some(other) = self.living.insert(row.key.pid, line).filter(|other| *other != line) {
             self.of_tasks.end(other);
         }
-        self.of_tasks.set(line, in_unit(figure, self.metric));
+        self.of_tasks.set(line, self.metric.in_unit(value));
         Ok(())
     }
-}
 
-/// Returns a figure of a task, or `None` if it is unknown, or counted for the main thread of its process.
-fn figure(row: &TaskRow, metric: &TaskMetric) -> Option<u64> {
-    let is_main = row.tgid.is_none_or(|tgid| tgid == row.key.pid);
-    row.figures.get(metric.figure).filter(|_| is_main || !metric.figure.is_of_process())
-}
-
-fn in_unit(figure: u64, metric: &TaskMetric) -> f64 {
-    match metric.unit {
-        Unit::Nanoseconds => figure as f64 / Nanos::SECOND.0 as f64,
-        _ => figure as f64,
+    /// Ends the series of a task that has no value any more, or another name.
+    fn end_of(&mut self, pid: u32) {
+        if let Some(line) = self.living.remove(&pid) {
+            self.of_tasks.end(line);
+        }
     }
 }
 

@@ -17,14 +17,17 @@ mod stuck;
 mod summing;
 mod task_lines;
 mod task_selection;
+mod task_series;
 mod tasks;
+#[cfg(test)]
+mod waiting;
 mod watched;
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use facts::catalog::{AGENT_METRICS, METRICS, TASK_METRICS};
+use facts::catalog::{AGENT_METRICS, METRICS};
 use facts::task::TaskRow;
 use facts::task::rounds::Scope;
 use formats::series_name::{METRIC, SeriesName};
@@ -42,6 +45,7 @@ pub use watched::WatchedSummary;
 use self::past_sums::PastSums;
 use self::recorded_series::RecordedSeries;
 use self::task_selection::{TaskSelection, VisibleTasks};
+use self::task_series::TaskSeries;
 use crate::metrics;
 use crate::metrics::series_kind;
 
@@ -106,12 +110,9 @@ impl Past {
         Self { scope, ..self }
     }
 
-    /// The labels of tasks.
-    pub const TASK_LABELS: [&'static str; 5] = labelling::LABELS;
-
-    /// The names of the tasks' metrics.
-    pub fn task_metrics() -> impl Iterator<Item = &'static str> {
-        TASK_METRICS.iter().map(|metric| metric.exported)
+    /// The names of the tasks' metrics, and the labels of each.
+    pub fn task_metrics() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+        TaskSeries::all().map(|metric| (metric.name(), metric.labels()))
     }
 
     /// The series of the last tick with their values.
@@ -194,12 +195,12 @@ impl Past {
         let sums = selection.sums.map(|sums| Sums { largest: None, ..sums });
         let selection = &Selection { sums, ..*selection };
         let mut series = Vec::new();
-        for metric in &TASK_METRICS {
+        for metric in TaskSeries::all() {
             if (selection.limits.is_interrupted)() {
                 break;
             }
             let is_named = |matcher: &&query::Matcher| matcher.label == METRIC;
-            if selection.matchers.iter().filter(is_named).all(|matcher| matcher.accepts(metric.exported)) {
+            if selection.matchers.iter().filter(is_named).all(|matcher| matcher.accepts(metric.name())) {
                 series.extend(tasks::select(
                     self.visible_tasks(),
                     &TaskSelection { metric, selection, brief: BriefProcesses::Exact },
@@ -235,7 +236,7 @@ impl Source for Past {
 /// Returns how a metric behaves and what it is: its kind as OpenMetrics names it, and its help; `None` if whit has no such metric.
 pub fn metadata(metric: &str) -> Option<(&'static str, &'static str)> {
     let of_machine = METRICS.iter().map(|row| (row.name, row.kind, row.help));
-    let of_tasks = TASK_METRICS.iter().map(|row| (row.exported, row.kind, row.help));
+    let of_tasks = TaskSeries::all().map(|row| (row.name(), row.kind(), row.help()));
     let of_agent = AGENT_METRICS.iter().map(|row| (row.name, row.kind, row.help));
     let (_, kind, help) = of_machine.chain(of_tasks).chain(of_agent).find(|(name, ..)| *name == metric)?;
     let kind = match series_kind(kind) {

@@ -1,6 +1,6 @@
 //! Which tasks are read, and what of them.
 
-use facts::catalog::{Kind, TaskMetric};
+use facts::catalog::Kind;
 use facts::task::rounds::Scope;
 use query::Selection;
 use sampling::users::Users;
@@ -8,6 +8,7 @@ use store::History;
 
 use super::labelling::Labelling;
 use super::past_sums::PastSums;
+use super::task_series::TaskSeries;
 
 /// The tasks of a history that a requester may see.
 #[derive(Clone, Copy)]
@@ -21,7 +22,7 @@ pub(super) struct VisibleTasks<'p> {
 
 /// A selection of one metric of tasks.
 pub(super) struct TaskSelection<'s> {
-    pub(super) metric: &'static TaskMetric,
+    pub(super) metric: TaskSeries,
     pub(super) selection: &'s Selection<'s>,
     pub(super) brief: BriefProcesses,
 }
@@ -39,7 +40,7 @@ pub enum BriefProcesses {
 impl<'s> TaskSelection<'s> {
     /// Returns whether the increases of tasks are added: of a counter in a range.
     pub(super) fn adds_up(&self) -> bool {
-        self.selection.is_range && self.metric.kind == Kind::Counter
+        self.selection.is_range && self.metric.kind() == Kind::Counter
     }
 
     /// Returns whether what each sum has grown by in the whole range is wanted, and not when.
@@ -62,6 +63,7 @@ impl<'s> TaskSelection<'s> {
 
     pub(super) fn labelling(&self, tasks: VisibleTasks<'s>) -> Option<Labelling<'s>> {
         let sums = self.selection.sums.filter(|_| self.adds_up()).map(|sums| sums.by);
-        Labelling::new((tasks.users, tasks.scope), self.selection.matchers, sums, self.metric.exported)
+        let metric = (self.metric.name(), self.metric.labels());
+        Labelling::new((tasks.users, tasks.scope), self.selection.matchers, sums, metric)
     }
 }

@@ -132,7 +132,7 @@ impl<'r, 's> Reader<'r, 's> {
     ) -> Self {
         let is_by_process = lines.iter().flatten().any(Lines::is_by_process);
         let mut figures = FigureSet::default();
-        lines.iter().flatten().for_each(|lines| figures.insert(lines.figure()));
+        lines.iter().flatten().filter_map(Lines::figure).for_each(|figure| figures.insert(figure));
         Self { tasks, lines, watched, figures, is_by_process, rounds: 0, limits }
     }
 

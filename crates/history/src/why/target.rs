@@ -119,6 +119,7 @@ pub(super) fn sentences(
         let text = format!("It was on a CPU {:.3} s in each second.", on_cpu.value);
         sentences.push(of_own_time(on_cpu.value.clamp(0.01, 1.0), text, [on_cpu]));
     }
+    sentences.extend(asleep(examiner, &matcher)?);
     for (words, waited, troubles) in waits {
         let Some(waited) = waited.filter(|waited| waited.value > LEAST_TOLD) else { continue };
         let weight = waited.value.clamp(0.0, 1.0);
@@ -175,7 +176,34 @@ fn slept(examiner: &Examiner<'_>, matcher: &str, awake: f64) -> Result<Option<Se
     Ok(Some(of_own_time(1.0, text, [last])))
 }
 
-fn of_own_time<const N: usize>(weight: f64, text: String, evidence: [Evidence; N]) -> Sentence {
-    let evidence = evidence.into();
+/// The time before the end of the window of which readings are counted, in seconds.
+const LONGEST_COUNTED_S: i64 = 120;
+/// The most reasons that are named, and the least part of the readings for which one is.
+const MOST_REASONS: usize = 3;
+const LEAST_PART: f64 = 0.05;
+
+/// For what they slept: a reading at each tick is a sample. `None` if reasons are not recorded, or they were never seen asleep.
+fn asleep(examiner: &Examiner<'_>, matcher: &str) -> Result<Option<Sentence>, QueryError> {
+    let length_s = ((examiner.window.to_ms - examiner.window.from_ms) / 1000).clamp(1, LONGEST_COUNTED_S);
+    let counts = format!("sum by (reason) (count_over_time(whit_task_waiting{{{matcher}}}[{length_s}s]))");
+    let mut reasons = examiner.several(&counts)?;
+    reasons.sort_by(|one, other| other.value.total_cmp(&one.value));
+    let all: f64 = reasons.iter().map(|reason| reason.value).sum();
+    let parts: Vec<String> = reasons
+        .iter()
+        .filter(|reason| reason.value >= all * LEAST_PART)
+        .take(MOST_REASONS)
+        .map(|reason| format!("≈ {:.0} % for {}", reason.value / all * 100.0, reason.name.get("reason")))
+        .collect();
+    if parts.is_empty() {
+        return Ok(None);
+    }
+    let text = format!("Asleep it waited {} ({all:.0} readings).", parts.join(", "));
+    // Behind how long it slept.
+    Ok(Some(of_own_time(0.9, text, reasons.into_iter().map(|reason| reason.evidence))))
+}
+
+fn of_own_time(weight: f64, text: String, evidence: impl IntoIterator<Item = Evidence>) -> Sentence {
+    let evidence = evidence.into_iter().collect();
     Sentence { trouble: Trouble::OwnTime, weight, lost: None, text, culprit: None, evidence }
 }

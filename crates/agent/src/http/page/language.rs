@@ -29,8 +29,8 @@ fn of(past: &Past) -> Language {
         let known = labels.entry(series.metric()).or_default();
         known.extend(series.labels().map(|(label, _)| label).filter(|label| *label != METRIC));
     }
-    for metric in Past::task_metrics() {
-        labels.entry(metric).or_default().extend(Past::TASK_LABELS);
+    for (metric, labels_of_tasks) in Past::task_metrics() {
+        labels.entry(metric).or_default().extend(labels_of_tasks);
     }
     let metric = |(name, labels): (&str, BTreeSet<&str>)| MetricEntry {
         name: name.to_owned(),
