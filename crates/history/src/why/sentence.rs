@@ -64,6 +64,8 @@ pub enum Trouble {
     OutOfMemory,
     /// A filesystem has no room, or no inodes.
     FullFilesystem,
+    /// Memory, or room of a filesystem, falls steadily and will be gone.
+    Trend,
     /// Processes are started all the time.
     Forks,
     /// Memory is written to swap and read again.
@@ -102,9 +104,10 @@ pub enum Trouble {
 
 impl Trouble {
     /// All of them.
-    pub(super) const ALL: [Self; 19] = [
+    pub(super) const ALL: [Self; 20] = [
         Self::OutOfMemory,
         Self::FullFilesystem,
+        Self::Trend,
         Self::Forks,
         Self::Swapping,
         Self::Memory,
@@ -134,6 +137,7 @@ impl Trouble {
         match self {
             Self::OutOfMemory => "out_of_memory",
             Self::FullFilesystem => "full_filesystem",
+            Self::Trend => "trend",
             Self::Forks => "forks",
             Self::Swapping => "swapping",
             Self::Memory => "memory",

@@ -7,6 +7,7 @@ mod finding;
 mod memory;
 mod network;
 mod rates;
+mod trend;
 mod words;
 
 pub(super) use finding::{Cost, sentence};
@@ -20,6 +21,9 @@ pub(super) fn sentences(examiner: &Examiner<'_>) -> Result<Vec<Sentence>, QueryE
     let troubles = [
         memory::out_of_memory,
         disk::full_filesystem,
+        trend::memory,
+        trend::room,
+        trend::inodes,
         cpu::forks,
         memory::swapping,
         memory::waiting,
