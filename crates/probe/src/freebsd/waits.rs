@@ -23,6 +23,11 @@ impl WaitReader {
     pub fn pids(&mut self) -> Vec<u32> {
         Vec::new()
     }
+
+    /// The processes that descend from one: none is known.
+    pub fn descendants(&mut self, _pid: u32) -> Vec<u32> {
+        Vec::new()
+    }
 }
 
 impl WaitSource for WaitReader {

@@ -52,6 +52,18 @@ impl WaitReader {
         self.processes.pids()
     }
 
+    /// The processes that descend from one, and live.
+    pub fn descendants(&mut self, pid: u32) -> Vec<u32> {
+        let mut found = self.processes.children(pid);
+        let mut next = 0;
+        while let Some(pid) = found.get(next) {
+            let below = self.processes.children(*pid);
+            found.extend(below);
+            next += 1;
+        }
+        found
+    }
+
     fn descriptors(&mut self) -> &Descriptors {
         self.descriptors.get_or_insert_with(|| Descriptors::read(&mut self.processes))
     }

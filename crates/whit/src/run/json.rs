@@ -1,6 +1,7 @@
 //! The report as JSON, a document a run.
 
 use facts::task::figure::Figure;
+use facts::task::wait::WaitReason;
 use facts::task::{Cause, Delay};
 use facts::unit::Nanos;
 use probe::spawn::Ending;
@@ -70,6 +71,14 @@ struct ProgramJson {
     figures: FigureFields,
     uncounted_threads: u64,
     impossible_values: u64,
+    asleep_for: Vec<AsleepJson>,
+}
+
+/// How often a reason for which threads slept was seen.
+#[derive(Serialize)]
+struct AsleepJson {
+    reason: &'static str,
+    samples: u64,
 }
 
 impl RunJson {
@@ -102,14 +111,18 @@ impl RunJson {
             left_running: run.survivors.len(),
             left_running_pids: run.survivors.iter().map(|survivor| survivor.pid).collect(),
             adopted: run.adopted,
-            whole: (!programs.is_empty()).then(|| ProgramJson::new(whole)),
-            programs: programs.iter().map(ProgramJson::new).collect(),
+            whole: (!programs.is_empty()).then(|| ProgramJson::new(whole, run.asleep.of_all())),
+            programs: programs
+                .iter()
+                .map(|program| ProgramJson::new(program, run.asleep.of_program(&program.comm.to_lossy())))
+                .collect(),
         }
     }
 }
 
 impl ProgramJson {
-    fn new(program: &Program) -> Self {
+    fn new(program: &Program, asleep_for: Vec<(WaitReason, u64)>) -> Self {
+        let of_reason = |(reason, samples): (WaitReason, u64)| AsleepJson { reason: reason.name(), samples };
         let breakdown = program.breakdown();
         // 0 where it is not known of any thread: the number of these stands beside it.
         let of_cause = |cause| {
@@ -140,6 +153,7 @@ impl ProgramJson {
             figures: FigureFields::at_least(&program.sum, &OTHER_FIGURES),
             uncounted_threads: program.sum.uncounted.into(),
             impossible_values: program.sum.impossible_values.into(),
+            asleep_for: asleep_for.into_iter().map(of_reason).collect(),
         }
     }
 }

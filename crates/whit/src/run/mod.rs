@@ -2,6 +2,7 @@
 
 mod account;
 pub(crate) mod arguments;
+mod asleep;
 mod comparison;
 mod earlier;
 mod execs;

@@ -2,10 +2,12 @@
 
 use facts::task::Cause;
 use facts::task::figure::Figure;
+use facts::task::wait::WaitReason;
 use facts::unit::{Bytes, Nanos};
 use probe::spawn::Ending;
 
 use super::account::{Program, Tree};
+use super::asleep::Asleep;
 use super::family::Survivor;
 use super::supervise::{Outcome, Supervised};
 use text::printable::push_printable;
@@ -14,6 +16,9 @@ use text::units::{Grouped, Size, Span};
 
 /// Programs with a line of their own; the others share one.
 const MOST_PROGRAMS: usize = 12;
+/// The most reasons for sleep that are named, and the least part of what was seen for which one is.
+const MOST_REASONS: usize = 3;
+const LEAST_PART: f64 = 0.05;
 
 /// Appends where the time of one run went.
 pub(crate) fn push(run: &Supervised, out: &mut String) {
@@ -50,7 +55,7 @@ pub(crate) fn push(run: &Supervised, out: &mut String) {
     if run.tree.programs.is_empty() {
         write_own(run, out);
     } else {
-        write_programs(&run.tree, out);
+        write_programs(&run.tree, &run.asleep, out);
     }
     for note in notes(run) {
         out.push_str(&note);
@@ -73,8 +78,9 @@ fn summary(run: &Supervised) -> Option<String> {
         ..0.1 => {
             let slept = share(whole.breakdown().sleeping?);
             return (slept >= 0.9).then(|| {
-                "It slept nearly all of the time: for a timer, a lock, the network or another process."
-                    .to_owned()
+                let reasons = reasons(&run.asleep.of_all());
+                let how = if reasons.is_empty() { String::new() } else { format!(": {reasons}") };
+                format!("It slept nearly all of the time{how}.")
             });
         }
         share @ ..1.5 => format!("{:.0} % of its wall time", (share * 100.0).min(100.0)),
@@ -120,7 +126,20 @@ fn write_own(run: &Supervised, out: &mut String) {
     ));
 }
 
-fn write_programs(tree: &Tree, out: &mut String) {
+/// The reasons for which threads slept, in parts of all that was seen: "≈ 70 % pipe, 20 % timer"; empty if nothing was seen.
+fn reasons(seen: &[(WaitReason, u64)]) -> String {
+    let all: u64 = seen.iter().map(|(_, looks)| looks).sum();
+    let part = |looks: u64| looks as f64 / all.max(1) as f64;
+    let parts: Vec<String> = seen
+        .iter()
+        .filter(|(_, looks)| part(*looks) >= LEAST_PART)
+        .take(MOST_REASONS)
+        .map(|(reason, looks)| format!("{:.0} % {}", part(*looks) * 100.0, reason.name()))
+        .collect();
+    if parts.is_empty() { String::new() } else { format!("≈ {}", parts.join(", ")) }
+}
+
+fn write_programs(tree: &Tree, asleep: &Asleep, out: &mut String) {
     let Tree { programs, whole, .. } = tree;
     let columns = [
         ("", Align::Left),
@@ -133,25 +152,27 @@ fn write_programs(tree: &Tree, out: &mut String) {
         ("peak memory", Align::Right),
         ("read", Align::Right),
         ("written", Align::Right),
+        ("asleep for", Align::Left),
     ];
     let mut table = Table::new(&columns);
     let (shown, others) = programs.split_at(programs.len().min(MOST_PROGRAMS));
     for program in shown {
         let mut name = String::new();
         push_printable(&mut name, program.comm.as_bytes());
-        row(&mut table, &format!("{name} ×{}", program.sum.processes.max(1)), program);
+        let reasons = reasons(&asleep.of_program(&program.comm.to_lossy()));
+        row(&mut table, &format!("{name} ×{}", program.sum.processes.max(1)), program, reasons);
     }
     if !others.is_empty() {
         let rest = others.iter().fold(Program::default(), Program::plus);
-        row(&mut table, &format!("{} others ×{}", others.len(), rest.sum.processes), &rest);
+        row(&mut table, &format!("{} others ×{}", others.len(), rest.sum.processes), &rest, String::new());
     }
     if programs.len() > 1 {
-        row(&mut table, &format!("all ×{}", whole.sum.processes), whole);
+        row(&mut table, &format!("all ×{}", whole.sum.processes), whole, String::new());
     }
     table.write(out);
 }
 
-fn row(table: &mut Table, name: &str, program: &Program) {
+fn row(table: &mut Table, name: &str, program: &Program, reasons: String) {
     let breakdown = program.breakdown();
     let least = |cause| {
         let is_least = program.sum.unknown(cause) > 0;
@@ -176,6 +197,7 @@ fn row(table: &mut Table, name: &str, program: &Program) {
         bytes(Figure::PEAK_RESIDENT_BYTES),
         bytes(Figure::READ_BYTES),
         bytes(Figure::WRITTEN_BYTES),
+        reasons,
     ]);
 }
 

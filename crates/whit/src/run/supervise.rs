@@ -20,6 +20,7 @@ use probe::{Roots, clock_now, sleep_until};
 use rustix::fd::{AsFd, BorrowedFd};
 
 use super::account::{Account, Tree};
+use super::asleep::{Asleep, AsleepWatch};
 use super::execs::Execs;
 use super::family::{Family, Survivor};
 use super::options::RunOptions;
@@ -75,6 +76,8 @@ pub(crate) struct Supervised {
     own_peak_resident: Bytes,
     /// From exit records, where they are permitted.
     pub(crate) tree: Tree,
+    /// For what its processes slept, as far as that was seen.
+    pub(crate) asleep: Asleep,
     /// Why there are none.
     pub(crate) records_absence: Option<Absence>,
     /// Why fork events are unavailable, without which descendants are not known.
@@ -183,7 +186,10 @@ pub(crate) fn supervise(options: &RunOptions, kept: Option<BorrowedFd<'_>>) -> R
         adopted: 0,
         stopped_by: None,
     };
-    let outcome = watch.wait(options, started, &mut reader)?;
+    let asleep = AsleepWatch::start();
+    let outcome = watch.wait(options, started, &mut reader);
+    let asleep = asleep.map_or_else(Asleep::default, AsleepWatch::stop);
+    let outcome = outcome?;
     let wall = clock_now().boottime.saturating_sub(started);
     let survivors = watch.family.survivors().unwrap_or_default();
     records_absence = records_absence.or(watch.records_failure);
@@ -195,6 +201,7 @@ pub(crate) fn supervise(options: &RunOptions, kept: Option<BorrowedFd<'_>>) -> R
         usage: watch.usage,
         own_peak_resident,
         tree: watch.account.close(exact_cpu),
+        asleep,
         records_absence,
         events_absence,
         lost_forks: watch.events.map_or(0, |events| events.gaps),
