@@ -4,7 +4,9 @@ use facts::catalog::task_metric;
 use facts::task::figure::Figure;
 use facts::task::{Cause, Delay, TaskSum};
 use facts::unit::Nanos;
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use sampling::asleep::Reasons;
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
 /// Some figures of a sum, as fields; to be flattened into an object.
@@ -54,4 +56,18 @@ pub fn delays(of_cause: impl Fn(Cause) -> Delay, with_average: bool) -> Map<Stri
         (cause.name().to_owned(), Value::Object(object))
     };
     Cause::ALL.into_iter().map(of_cause).collect()
+}
+
+/// How often a reason for which threads slept was seen.
+#[derive(Debug, Serialize)]
+pub struct AsleepJson {
+    reason: &'static str,
+    samples: u64,
+}
+
+impl AsleepJson {
+    /// A list of them.
+    pub fn of(reasons: &Reasons) -> Vec<Self> {
+        reasons.iter().map(|(reason, samples)| Self { reason: reason.name(), samples: *samples }).collect()
+    }
 }

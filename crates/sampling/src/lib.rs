@@ -6,6 +6,7 @@
 
 pub mod agent_client;
 pub mod agent_protocol;
+pub mod asleep;
 mod cgroup_ids;
 pub mod cgroup_members;
 pub mod command;

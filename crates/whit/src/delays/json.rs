@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::delays::{Kind, Round, Row};
-use command::task_fields::{FigureFields, delays};
+use command::task_fields::{AsleepJson, FigureFields, delays};
 
 /// Beside the parts of its time.
 const FIGURES: [Figure; 5] = [
@@ -45,6 +45,8 @@ pub(crate) struct TaskJson {
     uncounted_threads: u32,
     impossible_values: u32,
     delays: Map<String, Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    asleep_for: Vec<AsleepJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ended_threads: Option<Map<String, Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -121,6 +123,7 @@ impl TaskJson {
             uncounted_threads: sum.uncounted,
             impossible_values: sum.impossible_values,
             delays: delays(|cause| sum.delay(cause), true),
+            asleep_for: AsleepJson::of(&row.asleep),
             ended_threads: row.ended.as_ref().map(|ended| {
                 let mut object = delays(|cause| ended.delays[cause], true);
                 object.insert("on_cpu_ns".into(), nanos(ended.on_cpu).into());

@@ -1,6 +1,7 @@
 //! `whit delays`: whose delays, over what time, and what must be said about them.
 
 pub(crate) mod arguments;
+mod asleep;
 mod classic;
 pub(crate) mod command;
 pub(crate) mod interval;
@@ -18,6 +19,7 @@ use facts::task::{Accounting, Cause, TaskAccount};
 use facts::unit::Nanos;
 use probe::cgroup_usage::CgroupUsage;
 use probe::tasks::{EndedThreads, TaskReader, TaskSource};
+use sampling::asleep::Reasons;
 
 /// The kind of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,6 +51,8 @@ pub(crate) struct Row {
     pub(crate) ended: Option<Box<EndedThreads>>,
     /// The properties of a cgroup beside its tasks' delays.
     pub(crate) cgroup: Option<Box<CgroupFacts>>,
+    /// For what its threads were seen asleep.
+    pub(crate) asleep: Reasons,
 }
 
 /// A cgroup beside its tasks' delays.
@@ -62,7 +66,7 @@ pub(crate) struct CgroupFacts {
 
 impl Row {
     pub(crate) fn new(kind: Kind, task: TaskAccount) -> Self {
-        Self { kind, task, ended: None, cgroup: None }
+        Self { kind, task, ended: None, cgroup: None, asleep: Reasons::new() }
     }
 
     /// Returns true if its swap-in delay is not known: /proc alone was read.

@@ -15,6 +15,7 @@ use crate::delays::{Kind, Notes, Round, Row, States};
 use command::delay_accounting::{Remedy, explain_off};
 use command::output::line_width;
 use command::time_zone;
+use sampling::asleep;
 use sampling::users::Users;
 use text::columns::Columns;
 use text::printable::push_printable;
@@ -214,6 +215,9 @@ fn write_beside(row: &Row, out: &mut String) {
     if let Some(cgroup) = &row.cgroup {
         push_states(out, &cgroup.states);
         push_usage(out, &cgroup.usage);
+    }
+    if !row.asleep.is_empty() {
+        out.push_str(&format!("{}: asleep for {}\n", row.task.key.pid, asleep::words(&row.asleep)));
     }
     if let Some(ended) = &row.ended {
         let left = Cause::ALL.into_iter().filter_map(|cause| {

@@ -11,6 +11,7 @@ use probe::exits::ExitRecords;
 use probe::tasks::TaskReader;
 use rustix::fd::BorrowedFd;
 
+use super::asleep::Watch;
 use super::interval::Intervals;
 use super::printer::Printer;
 use super::selection::{self, Missing};
@@ -74,13 +75,21 @@ pub(crate) fn intervals(
         }
         Ok::<_, Failure>(groups)
     };
+    let watch = Watch::start();
     let mut since = probe::clock_now();
-    intervals.add(&read(reader)?, since);
+    let groups = read(reader)?;
+    intervals.add(&groups, since);
+    if let Some(watch) = &watch {
+        watch.follow_groups(&groups);
+    }
     ticker.wait();
     let mut remaining = count;
     loop {
         let at = probe::clock_now();
-        let rows = intervals.add(&read(reader)?, at);
+        let mut rows = intervals.add(&read(reader)?, at);
+        if let Some(watch) = &watch {
+            watch.add(&mut rows);
+        }
         let elapsed = at.monotonic.saturating_sub(since.monotonic);
         let notes = Notes::new(&rows, reader);
         printer.print_round(Round { realtime: at.realtime, elapsed: Some(elapsed) }, rows, &notes)?;

@@ -1,7 +1,6 @@
 //! The report as JSON, a document a run.
 
 use facts::task::figure::Figure;
-use facts::task::wait::WaitReason;
 use facts::task::{Cause, Delay};
 use facts::unit::Nanos;
 use probe::spawn::Ending;
@@ -11,7 +10,8 @@ use serde_json::{Map, Value};
 use super::account::{Program, Tree};
 use super::options::RunOptions;
 use super::supervise::{Outcome, Supervised};
-use command::task_fields::{FigureFields, delays};
+use command::task_fields::{AsleepJson, FigureFields, delays};
+use sampling::asleep::Reasons;
 
 #[derive(Serialize)]
 pub(crate) struct RunJson {
@@ -74,13 +74,6 @@ struct ProgramJson {
     asleep_for: Vec<AsleepJson>,
 }
 
-/// How often a reason for which threads slept was seen.
-#[derive(Serialize)]
-struct AsleepJson {
-    reason: &'static str,
-    samples: u64,
-}
-
 impl RunJson {
     pub(crate) fn new(options: &RunOptions, run: &Supervised, lock_waited: Option<Nanos>) -> Self {
         let (exit_status, signal) = match run.outcome {
@@ -111,18 +104,17 @@ impl RunJson {
             left_running: run.survivors.len(),
             left_running_pids: run.survivors.iter().map(|survivor| survivor.pid).collect(),
             adopted: run.adopted,
-            whole: (!programs.is_empty()).then(|| ProgramJson::new(whole, run.asleep.of_all())),
+            whole: (!programs.is_empty()).then(|| ProgramJson::new(whole, &run.asleep.of_all())),
             programs: programs
                 .iter()
-                .map(|program| ProgramJson::new(program, run.asleep.of_program(&program.comm.to_lossy())))
+                .map(|program| ProgramJson::new(program, &run.asleep.of(&program.comm.to_lossy())))
                 .collect(),
         }
     }
 }
 
 impl ProgramJson {
-    fn new(program: &Program, asleep_for: Vec<(WaitReason, u64)>) -> Self {
-        let of_reason = |(reason, samples): (WaitReason, u64)| AsleepJson { reason: reason.name(), samples };
+    fn new(program: &Program, asleep_for: &Reasons) -> Self {
         let breakdown = program.breakdown();
         // 0 where it is not known of any thread: the number of these stands beside it.
         let of_cause = |cause| {
@@ -153,7 +145,7 @@ impl ProgramJson {
             figures: FigureFields::at_least(&program.sum, &OTHER_FIGURES),
             uncounted_threads: program.sum.uncounted.into(),
             impossible_values: program.sum.impossible_values.into(),
-            asleep_for: asleep_for.into_iter().map(of_reason).collect(),
+            asleep_for: AsleepJson::of(asleep_for),
         }
     }
 }

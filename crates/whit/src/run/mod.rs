@@ -2,7 +2,6 @@
 
 mod account;
 pub(crate) mod arguments;
-mod asleep;
 mod comparison;
 mod earlier;
 mod execs;

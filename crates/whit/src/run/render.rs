@@ -2,23 +2,19 @@
 
 use facts::task::Cause;
 use facts::task::figure::Figure;
-use facts::task::wait::WaitReason;
 use facts::unit::{Bytes, Nanos};
 use probe::spawn::Ending;
 
 use super::account::{Program, Tree};
-use super::asleep::Asleep;
 use super::family::Survivor;
 use super::supervise::{Outcome, Supervised};
+use sampling::asleep::{self, Asleep};
 use text::printable::push_printable;
 use text::table::{Align, Table};
 use text::units::{Grouped, Size, Span};
 
 /// Programs with a line of their own; the others share one.
 const MOST_PROGRAMS: usize = 12;
-/// The most reasons for sleep that are named, and the least part of what was seen for which one is.
-const MOST_REASONS: usize = 3;
-const LEAST_PART: f64 = 0.05;
 
 /// Appends where the time of one run went.
 pub(crate) fn push(run: &Supervised, out: &mut String) {
@@ -78,7 +74,7 @@ fn summary(run: &Supervised) -> Option<String> {
         ..0.1 => {
             let slept = share(whole.breakdown().sleeping?);
             return (slept >= 0.9).then(|| {
-                let reasons = reasons(&run.asleep.of_all());
+                let reasons = asleep::words(&run.asleep.of_all());
                 let how = if reasons.is_empty() { String::new() } else { format!(": {reasons}") };
                 format!("It slept nearly all of the time{how}.")
             });
@@ -126,20 +122,7 @@ fn write_own(run: &Supervised, out: &mut String) {
     ));
 }
 
-/// The reasons for which threads slept, in parts of all that was seen: "≈ 70 % pipe, 20 % timer"; empty if nothing was seen.
-fn reasons(seen: &[(WaitReason, u64)]) -> String {
-    let all: u64 = seen.iter().map(|(_, looks)| looks).sum();
-    let part = |looks: u64| looks as f64 / all.max(1) as f64;
-    let parts: Vec<String> = seen
-        .iter()
-        .filter(|(_, looks)| part(*looks) >= LEAST_PART)
-        .take(MOST_REASONS)
-        .map(|(reason, looks)| format!("{:.0} % {}", part(*looks) * 100.0, reason.name()))
-        .collect();
-    if parts.is_empty() { String::new() } else { format!("≈ {}", parts.join(", ")) }
-}
-
-fn write_programs(tree: &Tree, asleep: &Asleep, out: &mut String) {
+fn write_programs(tree: &Tree, asleep: &Asleep<String>, out: &mut String) {
     let Tree { programs, whole, .. } = tree;
     let columns = [
         ("", Align::Left),
@@ -159,7 +142,7 @@ fn write_programs(tree: &Tree, asleep: &Asleep, out: &mut String) {
     for program in shown {
         let mut name = String::new();
         push_printable(&mut name, program.comm.as_bytes());
-        let reasons = reasons(&asleep.of_program(&program.comm.to_lossy()));
+        let reasons = asleep::words(&asleep.of(&program.comm.to_lossy()));
         row(&mut table, &format!("{name} ×{}", program.sum.processes.max(1)), program, reasons);
     }
     if !others.is_empty() {

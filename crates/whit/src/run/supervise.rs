@@ -16,16 +16,17 @@ use probe::signals::{Signal, keep_children};
 use probe::spawn::{Command, Ending, Usage, own_usage, reap_any};
 use probe::tasks::{TaskReader, TaskRequest, TaskSource};
 use probe::wait::{Ready, Waiter, Watch};
+use probe::waits::WaitReader;
 use probe::{Roots, clock_now, sleep_until};
 use rustix::fd::{AsFd, BorrowedFd};
 
 use super::account::{Account, Tree};
-use super::asleep::{Asleep, AsleepWatch};
 use super::execs::Execs;
 use super::family::{Family, Survivor};
 use super::options::RunOptions;
 use super::signals::{ends, forwarded, taken};
 use command::failure::Failure;
+use sampling::asleep::{Asleep, AsleepWatch};
 use text::printable::Shown as _;
 
 /// The token of records and forks.
@@ -77,7 +78,7 @@ pub(crate) struct Supervised {
     /// From exit records, where they are permitted.
     pub(crate) tree: Tree,
     /// For what its processes slept, as far as that was seen.
-    pub(crate) asleep: Asleep,
+    pub(crate) asleep: Asleep<String>,
     /// Why there are none.
     pub(crate) records_absence: Option<Absence>,
     /// Why fork events are unavailable, without which descendants are not known.
@@ -186,9 +187,10 @@ pub(crate) fn supervise(options: &RunOptions, kept: Option<BorrowedFd<'_>>) -> R
         adopted: 0,
         stopped_by: None,
     };
-    let asleep = AsleepWatch::start();
+    let of_tree = |reader: &mut WaitReader| reader.descendants(std::process::id());
+    let asleep = AsleepWatch::start(of_tree, |process| process.comm().to_owned());
     let outcome = watch.wait(options, started, &mut reader);
-    let asleep = asleep.map_or_else(Asleep::default, AsleepWatch::stop);
+    let asleep = asleep.map_or_else(Asleep::default, |watch| watch.take());
     let outcome = outcome?;
     let wall = clock_now().boottime.saturating_sub(started);
     let survivors = watch.family.survivors().unwrap_or_default();

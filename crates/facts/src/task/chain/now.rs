@@ -24,6 +24,13 @@ pub struct ProcessNow {
     pub threads: Vec<ThreadNow>,
 }
 
+impl ProcessNow {
+    /// The name of its first thread, which is that of its program.
+    pub fn comm(&self) -> &str {
+        self.threads.first().map_or("", |leader| &leader.comm)
+    }
+}
+
 /// A thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadNow {
