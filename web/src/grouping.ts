@@ -58,6 +58,7 @@ function add(sum: Row, task: TaskEntry): void {
   }
   sum.threads += task.threads;
   sum.is_ended &&= task.is_ended;
+  if (sum.waits_for !== task.waits_for) sum.waits_for = null;
   if (sum.user !== task.user) sum.user = "";
   if (sum.cgroup !== task.cgroup) sum.cgroup = "";
 }

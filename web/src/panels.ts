@@ -128,6 +128,13 @@ export function task_panels(of: string): Panel[] {
   return [
     ...time_panels(of),
     {
+      title: "Threads asleep, by what they wait for",
+      measure: "number",
+      is_stacked: true,
+      absent: "What sleeping tasks wait for is known from Linux 5.15 on, if the agent has CAP_BPF.",
+      curves: [{ expression: `sum by (reason) (whit_task_waiting${of})`, name: "{reason}" }],
+    },
+    {
       title: "Memory",
       measure: "bytes",
       is_stacked: false,

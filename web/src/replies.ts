@@ -98,7 +98,11 @@ export type TaskEntry = { name: string,
 /**
  * `null` if the row is several processes, which have ended.
  */
-pid: number | null, user: string, cgroup: string, threads: number, is_ended: boolean, on_cpu: number | null, run_queue: number | null, block_io: number | null, resident_bytes: number | null, 
+pid: number | null, user: string, cgroup: string, threads: number, is_ended: boolean, on_cpu: number | null, run_queue: number | null, block_io: number | null, 
+/**
+ * The reason for which most of its threads sleep; `null` if none does or none is known.
+ */
+waits_for: string | null, resident_bytes: number | null, 
 /**
  * A second.
  */

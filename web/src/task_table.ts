@@ -19,6 +19,7 @@ const COLUMNS: Column[] = [
   { key: "on_cpu", heading: "on a CPU", measure: "ratio" },
   { key: "run_queue", heading: "waits for a CPU", measure: "ratio" },
   { key: "block_io", heading: "waits for a disk", measure: "ratio" },
+  { key: "waits_for", heading: "waits for", measure: null, is_word: true },
   { key: "resident_bytes", heading: "memory", measure: "bytes" },
   { key: "read_bytes", heading: "read", measure: "bytes_per_second" },
   { key: "written_bytes", heading: "written", measure: "bytes_per_second" },
@@ -38,6 +39,7 @@ const UNKNOWN: Partial<Record<Key, string>> = {
   read_bytes: "For others' tasks the agent needs CAP_BPF or CAP_SYS_PTRACE.",
   written_bytes: "For others' tasks the agent needs CAP_BPF or CAP_SYS_PTRACE.",
   pid: "Several tasks.",
+  waits_for: "It does not sleep, or the agent does not know why: it needs CAP_BPF and Linux 5.15.",
 };
 /** What is 0 as long as a task does nothing. */
 const RATES = ["on_cpu", "run_queue", "block_io", "read_bytes", "written_bytes"] as const;
@@ -206,7 +208,7 @@ export class TaskTable {
         link.textContent = text;
         one.replaceChildren(link);
       }
-      if (is_word) one.title = text;
+      if (is_word && value !== null) one.title = text;
       else if (value === null) one.title = UNKNOWN[key] ?? "";
       return one;
     });

@@ -98,6 +98,8 @@ pub(super) struct TaskEntry {
     pub(super) on_cpu: Option<f32>,
     pub(super) run_queue: Option<f32>,
     pub(super) block_io: Option<f32>,
+    /// The reason for which most of its threads sleep; `null` if none does or none is known.
+    pub(super) waits_for: Option<&'static str>,
     pub(super) resident_bytes: Option<u64>,
     /// A second.
     pub(super) read_bytes: Option<f32>,

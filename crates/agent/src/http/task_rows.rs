@@ -1,7 +1,9 @@
 //! Tasks of a tick as rows of the page.
 
 use facts::task::figure::Figure;
-use facts::task::groups::{GroupBy, GroupRow, TaskGroups};
+use facts::task::groups::{GroupBy, GroupRow, RowId, TaskGroups};
+use facts::task::store::TaskStore;
+use facts::task::waits::Waits;
 use facts::task::{Cause, TaskRow};
 use facts::unit::Nanos;
 use sampling::users::Users;
@@ -16,12 +18,18 @@ pub(super) fn rows(past: &Past, tasks: &PastTasks, by: GroupBy) -> Tasks {
     let rows = groups.rows().map(|id| {
         let row = groups.row(&tasks.store, id);
         let cgroup = row.cgroup().and_then(|id| tasks.cgroups.get(&id));
-        entry(&row, cgroup.map_or("", String::as_str), past.users(), by)
+        let waits_for = reason(&groups, &tasks.store, id);
+        TaskEntry { waits_for, ..entry(&row, cgroup.map_or("", String::as_str), past.users(), by) }
     });
     Tasks { at_ms: tasks.clock.realtime.0.cast_signed() / 1_000_000, rows: rows.collect() }
 }
 
-/// A row.
+/// Returns the reason for which most threads of a row sleep; `None` if none sleeps, or none is known.
+pub(super) fn reason(groups: &TaskGroups, store: &TaskStore, id: RowId) -> Option<&'static str> {
+    Waits::of(groups.living(store, id)).by_threads().first().map(|(wait, _)| wait.reason.name())
+}
+
+/// A row, without what it waits for.
 pub(super) fn entry(row: &GroupRow<'_>, cgroup: &str, users: &Users, by: GroupBy) -> TaskEntry {
     let parts = row.breakdown();
     let user = row.uid().map(|uid| users.name(uid).map_or_else(|| uid.to_string(), str::to_owned));
@@ -38,6 +46,7 @@ pub(super) fn entry(row: &GroupRow<'_>, cgroup: &str, users: &Users, by: GroupBy
         on_cpu: row.share(parts.on_cpu).map(single),
         run_queue: row.share(row.get(Figure::delay(Cause::RunQueue)).map(Nanos)).map(single),
         block_io: row.share(parts.block_io).map(single),
+        waits_for: None,
         resident_bytes: row.get(Figure::RESIDENT_BYTES),
         read_bytes: row.per_second(Figure::READ_BYTES).map(single),
         written_bytes: row.per_second(Figure::WRITTEN_BYTES).map(single),
