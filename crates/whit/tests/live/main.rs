@@ -14,6 +14,7 @@ mod alerts;
 mod api;
 mod bar;
 mod bench;
+mod chains;
 #[path = "../schema/check.rs"]
 mod check;
 mod check_ways;
@@ -90,6 +91,7 @@ fn main() {
         privilege::trials(),
         query::trials(),
         alerts::trials(),
+        chains::trials(),
         checks::trials(),
         check_ways::trials(),
         feeds::trials(),

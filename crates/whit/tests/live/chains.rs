@@ -1,0 +1,250 @@
+//! Whom tasks wait for, link by link, and what `whit why` says of those that are held up.
+
+use std::fs;
+use std::path::Path;
+
+use libtest_mimic::Failed;
+use serde_json::Value;
+
+use super::machine::{Load, Scratch, documents, peer, wait_for, wait_for_state, whit};
+use super::trials::{Need, Trial, exact};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let all = [Need::Root, Need::Program("cc"), Need::Program("flock")];
+    vec![
+        exact("a_chain_leads_through_a_proxy_to_a_lock", &all, proxy),
+        exact("threads_at_a_lock_wait_for_its_holder", &all, convoy),
+        exact("a_deadlock_is_a_circle", &all, deadlock),
+        exact("the_end_of_a_pipe_is_its_reader", &all, pipe),
+        exact("a_command_waits_for_its_children", &all, children),
+        exact("why_names_who_does_not_read", &all, reader),
+        exact("why_names_who_owes_answers", &all, server),
+        exact("why_says_nothing_of_those_that_wait_for_work", &all, idle),
+        exact(
+            "another_users_tasks_are_no_links",
+            &[Need::Root, Need::Program("cc"), Need::Program("setpriv")],
+            other_user,
+        ),
+        exact("run_says_for_what_programs_slept", &all, run),
+    ]
+}
+
+/// Starts a part of a chain.
+fn start(words: &[&str]) -> Load {
+    let program = peer("chains").display().to_string();
+    Load::start(&[&[program.as_str()], words].concat())
+}
+
+/// Starts one that serves. Returns its port.
+fn serve(scratch: &Scratch, words: &[&str], more: &[&str]) -> (Load, String) {
+    let file = scratch.0.join(words[1]).display().to_string();
+    let load = start(&[words, &[file.as_str()], more].concat());
+    wait_for("a port", || Path::new(&file).exists());
+    let port = fs::read_to_string(&file).unwrap_or_default().trim().to_owned();
+    (load, port)
+}
+
+/// What is asked of a process now.
+fn why(words: &[&str]) -> Value {
+    let all = [&["why", "--json", "--observe", "1s", "--data", "/nowhere"], words].concat();
+    documents(&whit(&all)).remove(0)
+}
+
+/// The chain of a process: depth, name and reason of each link, and why it ends.
+fn chain(pid: u32) -> Vec<String> {
+    let document = why(&[&pid.to_string()]);
+    let links = document["chains"][0].as_array().cloned().unwrap_or_default();
+    let word = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+    links
+        .iter()
+        .map(|link| {
+            let did = if link["reason"].is_null() { &link["activity"] } else { &link["reason"] };
+            format!("{} {} {} {}", link["depth"], word(&link["comm"]), word(did), word(&link["end"]))
+        })
+        .collect()
+}
+
+/// Waits until a chain is what is expected: on a busy machine its links come later.
+fn expect_chain(pid: u32, expected: &[&str]) {
+    let mut found = Vec::new();
+    for _ in 0..20 {
+        found = chain(pid);
+        if found == expected {
+            return;
+        }
+    }
+    assert_eq!(found, expected);
+}
+
+fn proxy() -> Result<(), Failed> {
+    let scratch = Scratch::new("chains");
+    let lock = scratch.0.join("lock").display().to_string();
+    let holder = Load::start(&["flock", &lock, "sleep", "1000"]);
+    wait_for_state(holder.id(), 'S');
+    wait_for("a lock that is held", || {
+        let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
+        locks.contains(&format!(" {} ", holder.id()))
+    });
+    let (_server, port) = serve(&scratch, &["locked", "ch-server"], &[&lock]);
+    let (_proxy, port) = serve(&scratch, &["proxy", "ch-proxy"], &[&port]);
+    let client = start(&["client", "ch-client", &port]);
+    let expected = [
+        "0 ch-client socket -",
+        "1 ch-proxy events -",
+        "2 ch-server file lock -",
+        "3 flock child -",
+        "4 sleep timer explained",
+    ];
+    expect_chain(client.id(), &expected);
+    // What is not seen itself is marked.
+    let document = why(&[&client.id().to_string()]);
+    let is_probable = |place: usize| document["chains"][0][place]["is_probable"].clone();
+    assert_eq!([is_probable(1), is_probable(2), is_probable(3)], [false, true, false]);
+    let text = whit(&["why", &client.id().to_string(), "--observe", "1s", "--data", "/nowhere"]);
+    assert!(text.contains(&format!("for the lock of {lock}, in flock")), "{text}");
+    Ok(())
+}
+
+/// The sentences about the present that contain a text.
+fn sentences_of(text: &str) -> Vec<Value> {
+    let document = why(&[]);
+    let sentences = document["sentences"].as_array().cloned().unwrap_or_default();
+    let is_it = |sentence: &Value| sentence["text"].as_str().is_some_and(|words| words.contains(text));
+    sentences.into_iter().filter(is_it).collect()
+}
+
+/// Waits for a sentence about a trouble that names a process.
+fn expect_sentence(trouble: &str, of: &str) -> Value {
+    let mut found = Vec::new();
+    for _ in 0..20 {
+        found = sentences_of(of);
+        if let Some(sentence) = found.iter().find(|sentence| sentence["trouble"] == trouble) {
+            return sentence.clone();
+        }
+    }
+    panic!("no {trouble} of {of}: {found:#?}");
+}
+
+fn convoy() -> Result<(), Failed> {
+    let load = start(&["convoy", "ch-convoy"]);
+    let mut links = Value::Null;
+    wait_for("a queue", || {
+        links = why(&[&load.id().to_string()])["chains"][0].clone();
+        links[0]["reason"] == "lock" && links[0]["threads"].as_u64() >= Some(8) && links[1]["depth"] == 1
+    });
+    // Its holder is a thread of the same process, and no other one is named.
+    assert_eq!((&links[1]["pid"], &links[1]["is_probable"]), (&load.id().into(), &false.into()));
+    let sentence = expect_sentence("contention", &format!("ch-convoy ({})", load.id()));
+    assert_eq!((&sentence["culprit"], &sentence["culprit_kind"]), (&"ch-convoy".into(), &"program".into()));
+    assert!(sentence["lost_ratio"].as_f64() >= Some(8.0), "{sentence}");
+    Ok(())
+}
+
+fn deadlock() -> Result<(), Failed> {
+    let load = start(&["deadlock", "ch-deadlock"]);
+    let expected =
+        ["0 ch-deadlock lock -", "1 ch-deadlock lock -", "2 ch-deadlock lock -", "3 ch-deadlock lock circle"];
+    expect_chain(load.id(), &expected);
+    let sentence = expect_sentence("deadlock", &format!("ch-deadlock ({})", load.id()));
+    assert_eq!((&sentence["culprit"], &sentence["weight_ratio"]), (&"ch-deadlock".into(), &1.0.into()));
+    Ok(())
+}
+
+fn pipe() -> Result<(), Failed> {
+    let load = Load::start(&["sh", "-c", "yes | sleep 1000"]);
+    let child = |name: &str| {
+        let children =
+            fs::read_to_string(format!("/proc/{0}/task/{0}/children", load.id())).unwrap_or_default();
+        let is_it = |pid: &&str| {
+            fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm.trim() == name)
+        };
+        children.split_whitespace().find(is_it).and_then(|pid| pid.parse::<u32>().ok())
+    };
+    wait_for("a pipeline", || child("yes").is_some() && child("sleep").is_some());
+    let writer = child("yes").ok_or("no writer")?;
+    expect_chain(writer, &["0 yes pipe -", "1 sleep timer explained"]);
+    Ok(())
+}
+
+fn children() -> Result<(), Failed> {
+    let load = Load::start(&["sh", "-c", "sh -c 'sleep 1000; true'; true"]);
+    expect_chain(load.id(), &["0 sh child -", "1 sh child -", "2 sleep timer explained"]);
+    Ok(())
+}
+
+fn reader() -> Result<(), Failed> {
+    let load = start(&["unix", "ch-writer", "ch-reader"]);
+    let sentence = expect_sentence("reader", &format!("ch-writer ({})", load.id()));
+    assert_eq!(sentence["culprit"], "ch-reader");
+    expect_chain(load.id(), &["0 ch-writer socket -", "1 ch-reader signal explained"]);
+    Ok(())
+}
+
+fn server() -> Result<(), Failed> {
+    let scratch = Scratch::new("chains-server");
+    let (server, port) = serve(&scratch, &["busy", "ch-busy"], &[]);
+    let _clients: Vec<Load> = (0..4).map(|_| start(&["client", "ch-client4", &port])).collect();
+    let of_all = format!("4 processes waited for answers of ch-busy ({})", server.id());
+    let sentence = expect_sentence("server", &of_all);
+    let text = sentence["text"].as_str().unwrap_or_default();
+    assert!(text.contains("is on a CPU"), "{text}");
+    assert_eq!(sentence["culprit"], "ch-busy");
+    Ok(())
+}
+
+/// Threads that wait for work, a client that is answered, and servers that are idle hold nothing up.
+fn idle() -> Result<(), Failed> {
+    let scratch = Scratch::new("chains-idle");
+    let (echo, port) = serve(&scratch, &["echo", "ch-echo"], &[]);
+    let client = start(&["polite", "ch-polite", &port]);
+    let pool = start(&["pool", "ch-pool"]);
+    let sleeper = Load::start(&["sleep", "1000"]);
+    for load in [&echo, &client, &pool, &sleeper] {
+        wait_for_state(load.id(), 'S');
+    }
+    for _ in 0..3 {
+        for load in [&echo, &client, &pool, &sleeper] {
+            let found = sentences_of(&format!("({})", load.id()));
+            assert!(found.is_empty(), "{found:#?}");
+        }
+    }
+    // A condition is no lock: whom it waits for is not known.
+    let chain = chain(pool.id());
+    assert!(chain.contains(&"0 ch-pool lock unknown".to_owned()), "{chain:?}");
+    Ok(())
+}
+
+fn other_user() -> Result<(), Failed> {
+    let load = Load::start(&["sh", "-c", "exec sleep 1000"]);
+    wait_for_state(load.id(), 'S');
+    let program = Scratch::for_all("chains-user");
+    let copy = program.0.join("whit");
+    fs::copy(env!("CARGO_BIN_EXE_whit"), &copy)?;
+    let pid = load.id().to_string();
+    let words = ["--reuid=60001", "--regid=60001", "--clear-groups"];
+    let asked = ["why", &pid, "--json", "--observe", "1s", "--data", "/nowhere"];
+    let output = std::process::Command::new("setpriv").args(words).arg(&copy).args(asked).output()?;
+    let document = documents(&String::from_utf8_lossy(&output.stdout)).remove(0);
+    let link = &document["chains"][0][0];
+    assert_eq!((&link["activity"], &link["end"]), (&"hidden".into(), &"other_user".into()), "{document}");
+    assert!(link["reason"].is_null() && link["object"].is_null(), "{link}");
+    Ok(())
+}
+
+fn run() -> Result<(), Failed> {
+    let report = Scratch::new("chains-run");
+    let file = report.0.join("report").display().to_string();
+    let words = ["run", "--json", "-o", &file, "--", "sh", "-c", "(sleep 2; true) | cat; true"];
+    whit(&words);
+    let document = documents(&fs::read_to_string(&file)?).remove(0);
+    let programs = document["programs"].as_array().cloned().unwrap_or_default();
+    let most = |name: &str| {
+        let of_name = programs.iter().find(|program| program["comm"] == name);
+        of_name.map(|program| program["asleep_for"][0]["reason"].clone()).unwrap_or_default()
+    };
+    assert_eq!([most("sleep"), most("cat"), most("sh")], ["timer", "pipe", "child"], "{programs:#?}");
+    // Who waits for a child waits for what that one does.
+    let whole = document["whole"]["asleep_for"].as_array().cloned().unwrap_or_default();
+    assert!(!whole.iter().any(|reason| reason["reason"] == "child"), "{whole:?}");
+    Ok(())
+}
