@@ -206,6 +206,7 @@ mod tests {
             probes: 0,
             last_sent_ms: 4_200,
             last_received_ms: 5_000,
+            data_segments_sent: None,
             round_trip_us: 40,
             total_retransmitted: 0,
             unsent_bytes: 0,

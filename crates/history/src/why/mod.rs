@@ -3,6 +3,7 @@
 
 mod document;
 mod examiner;
+mod finding;
 mod machine;
 mod matchers;
 mod present;

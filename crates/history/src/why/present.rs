@@ -4,7 +4,7 @@ use facts::task::chain::{Chain, HeldUp, Hindrance, Holdup, Link, ThreadNow, Wait
 use facts::task::wait::WaitReason;
 use text::chain::words_of_link;
 
-use super::machine::{Cost, sentence};
+use super::finding::{Cost, sentence};
 use super::sentence::{Culprit, Sentence, Trouble};
 
 /// Fewer threads that wait, on average, are no trouble.

@@ -13,10 +13,9 @@ use facts::task::chain::{
 };
 use facts::task::wait::{FileKind, Wait, WaitReason, WaitTarget};
 
-use self::descriptors::{Descriptors, Direction};
-use self::processes::Processes;
+use self::descriptors::Descriptors;
+use self::processes::{Direction, Processes};
 use self::sockets::Sockets;
-use super::system_calls::MACHINE;
 use crate::roots::{RootError, Roots};
 
 /// The words of memory at a lock that may name its holder.
@@ -304,9 +303,4 @@ fn probably(awaited: Awaited) -> Awaited {
         on => on,
     };
     Awaited { on, ..awaited }
-}
-
-/// Returns what a thread waits for, by its call; `None` if it runs or that is not known.
-fn wait_of(call: PidSyscall, link: Option<&str>) -> Option<Wait> {
-    call.wait(MACHINE, link.map_or(FileKind::Unknown, kind_of_link))
 }

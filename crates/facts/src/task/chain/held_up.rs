@@ -306,6 +306,7 @@ mod tests {
         let mut found = |last_sent_ms: u32, last_received_ms: u32, on: Dependence| {
             tcp[44..48].copy_from_slice(&last_sent_ms.to_ne_bytes());
             tcp[52..56].copy_from_slice(&last_received_ms.to_ne_bytes());
+            tcp[156] = 1;
             let object = Object::Connection {
                 protocol: InetProtocol::Tcp,
                 remote: "192.0.2.1:80".parse().unwrap(),

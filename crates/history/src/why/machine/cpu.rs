@@ -3,10 +3,10 @@
 use query::QueryError;
 
 use super::cpu_waits::{self, BUSY, CpuWaits, throttled};
-use super::finding::{Cost, Found, sentence};
 use super::words::{count, percent};
 use crate::task_sums::ChurnSummary;
 use crate::why::examiner::{Examiner, Share};
+use crate::why::finding::{Cost, Found, sentence};
 use crate::why::sentence::{Culprit, Evidence, Sentence, Trouble};
 
 const ON_CPU: &str = "rate(whit_task_on_cpu_seconds_total[W])";

@@ -2,11 +2,11 @@
 
 use query::QueryError;
 
-use super::finding::{Cost, Found, sentence};
 use super::rates::{IO_PRESSURE, of_programs};
 use super::words::{bytes, percent};
 use crate::metrics::UNINTERRUPTIBLE;
 use crate::why::examiner::{Examiner, Share};
+use crate::why::finding::{Cost, Found, sentence};
 use crate::why::matchers::quoted;
 use crate::why::sentence::{Culprit, Evidence, Trouble};
 

@@ -2,10 +2,10 @@
 
 use query::QueryError;
 
-use super::finding::{Cost, Found, sentence};
 use super::rates::IO_PRESSURE;
 use super::words::{bytes, count, processes};
 use crate::why::examiner::{Examiner, Share};
+use crate::why::finding::{Cost, Found, sentence};
 use crate::why::matchers::{of_cgroup, quoted};
 use crate::why::sentence::{Culprit, Evidence, Trouble};
 

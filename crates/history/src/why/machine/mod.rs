@@ -3,14 +3,12 @@
 mod cpu;
 mod cpu_waits;
 mod disk;
-mod finding;
 mod memory;
 mod network;
 mod rates;
 mod trend;
 mod words;
 
-pub(super) use finding::{Cost, sentence};
 use query::QueryError;
 
 use super::examiner::Examiner;

@@ -3,9 +3,9 @@
 use query::QueryError;
 
 use super::cpu::waits;
-use super::finding::{Cost, Found, sentence};
 use super::words::{count, percent};
 use crate::why::examiner::{Examiner, Share};
+use crate::why::finding::{Cost, Found, sentence};
 use crate::why::matchers::quoted;
 use crate::why::sentence::{Evidence, Trouble};
 

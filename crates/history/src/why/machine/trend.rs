@@ -4,10 +4,10 @@ use facts::unit::Nanos;
 use query::QueryError;
 use text::units::Span;
 
-use super::finding::{Cost, Found, sentence};
 use super::rates::of_programs;
 use super::words::{bytes, count};
 use crate::why::examiner::{Examiner, Share};
+use crate::why::finding::{Cost, Found, sentence};
 use crate::why::matchers::quoted;
 use crate::why::sentence::{Culprit, Evidence, Trouble};
 

@@ -18,20 +18,6 @@ pub(super) struct Open {
     pub(super) descriptor: u32,
 }
 
-/// The purpose for which a file was opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Direction {
-    Reads,
-    Writes,
-    Both,
-}
-
-impl Direction {
-    pub(super) fn is(self, wanted: Self) -> bool {
-        self == wanted || self == Self::Both
-    }
-}
-
 /// The pipes and sockets of all processes that may be looked at.
 #[derive(Debug, Default)]
 pub(super) struct Descriptors {

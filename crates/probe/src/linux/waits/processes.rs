@@ -4,15 +4,15 @@ use std::collections::HashMap;
 
 use facts::cursor::{Cursor, lines};
 use facts::linux::pid_stat::PidStat;
-use facts::linux::pid_syscall::PidSyscall;
+use facts::linux::pid_syscall::{PidSyscall, kind_of_link};
+use facts::linux::system_calls::name_of;
 use facts::task::chain::{Activity, ProcessNow, ThreadNow};
-use facts::task::wait::Wait;
+use facts::task::wait::{FileKind, Wait};
 use rustix::fs::OFlags;
 use rustix::io::{Errno, pread};
 
-use super::descriptors::Direction;
-use super::wait_of;
 use crate::linux::files::Buffer;
+use crate::linux::system_calls::MACHINE;
 use crate::linux::tasks::listing::Listing;
 use crate::roots::MachineDirectory;
 
@@ -20,6 +20,20 @@ use crate::roots::MachineDirectory;
 const MOST_THREADS: usize = 4096;
 /// The most descriptors of a poll(2), select(2) or epoll(7) that are looked at.
 const MOST_AWAITED: usize = 1024;
+
+/// The purpose for which a file was opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direction {
+    Reads,
+    Writes,
+    Both,
+}
+
+impl Direction {
+    pub(super) fn is(self, wanted: Self) -> bool {
+        self == wanted || self == Self::Both
+    }
+}
 
 /// Reads /proc, process by process.
 pub(super) struct Processes {
@@ -101,7 +115,7 @@ impl Processes {
     fn wait(&mut self, pid: u32, tid: u32) -> Result<Option<Wait>, Errno> {
         let call = self.read_call(pid, tid)?;
         let link = call.descriptor().and_then(|descriptor| self.link(pid, descriptor));
-        Ok(wait_of(call, link.as_deref()))
+        Ok(call.wait(MACHINE, link.as_deref().map_or(FileKind::Unknown, kind_of_link)))
     }
 
     fn read_call(&mut self, pid: u32, tid: u32) -> Result<PidSyscall, Errno> {
@@ -204,7 +218,7 @@ impl Processes {
 
     /// The descriptors that a call of poll(2), select(2) or epoll_wait(2) waits for, as its arguments and its memory say; none of another call.
     pub(super) fn awaited_descriptors(&mut self, pid: u32, number: i32, arguments: [u64; 4]) -> Vec<u32> {
-        let name = facts::linux::system_calls::name_of(crate::linux::system_calls::MACHINE, number);
+        let name = name_of(MACHINE, number);
         match name.unwrap_or_default() {
             "poll" | "ppoll" => {
                 let count = (arguments[1] as usize).min(MOST_AWAITED);

@@ -2,14 +2,14 @@
 
 use query::QueryError;
 
-use crate::why::sentence::{Culprit, Evidence, Sentence, Trouble};
+use super::sentence::{Culprit, Evidence, Sentence, Trouble};
 
 /// A sentence, if there is such a trouble.
 pub(super) type Found = Result<Option<Sentence>, QueryError>;
 
 /// The cost of a trouble.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::why) enum Cost {
+pub(super) enum Cost {
     /// Something failed: time cannot measure it.
     Failure,
     /// Time that tasks lost, in seconds in each second.
@@ -39,7 +39,7 @@ impl Cost {
     }
 }
 
-pub(in crate::why) fn sentence(
+pub(super) fn sentence(
     trouble: Trouble,
     cost: Cost,
     text: String,
