@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use facts::linux::tcp_info::TcpInfo;
+use facts::linux::tcp_info::{Question, TcpInfo};
 use facts::task::chain::{Activity, Chain, End, Link, Object};
 use facts::task::wait::{Wait, WaitReason};
 use facts::unit::Nanos;
@@ -101,7 +101,7 @@ fn push_wait(wait: Wait, link: &Link, waits: &str, out: &mut String) {
     let is_for_room = wait.call.is_some_and(|call| call.is_for_room());
     let way = if is_for_room { "for room at" } else { "for data from" };
     let _ = match &link.awaited.object {
-        Object::Connection { protocol, remote, tcp } => {
+        Object::Connection { protocol, remote, tcp, .. } => {
             let tcp = tcp.map_or(String::new(), |tcp| words_of_tcp(&tcp));
             write!(out, "{waits} {way} {remote} ({}{tcp})", protocol.name())
         }
@@ -159,7 +159,7 @@ fn words(reason: WaitReason, way: &str) -> String {
 /// What TCP knows that explains a wait, after a semicolon; empty if that is nothing.
 fn words_of_tcp(tcp: &TcpInfo) -> String {
     let mut words = String::new();
-    if tcp.is_unanswered() && tcp.last_sent_ms >= LEAST_SILENCE_MS {
+    if tcp.question() == Question::Unanswered && tcp.last_sent_ms >= LEAST_SILENCE_MS {
         let silence = Span(Nanos(u64::from(tcp.last_sent_ms) * 1_000_000));
         let _ = write!(words, "; sent {silence} ago, no answer yet");
     }
@@ -206,13 +206,14 @@ mod tests {
             probes: 0,
             last_sent_ms: 4_200,
             last_received_ms: 5_000,
-            data_segments_sent: None,
+            data_segments: None,
             round_trip_us: 40,
             total_retransmitted: 0,
             unsent_bytes: 0,
         };
         let remote = "127.0.0.1:80".parse().unwrap();
-        let connection = Object::Connection { protocol: InetProtocol::Tcp, remote, tcp: Some(tcp) };
+        let connection =
+            Object::Connection { protocol: InetProtocol::Tcp, remote, is_made_here: true, tcp: Some(tcp) };
         let mut links = vec![
             link(0, 1, 45, connection),
             Link { threads: 3, is_probable: true, ..link(1, 2, 202, Object::Lock(0x7f00)) },

@@ -1,5 +1,27 @@
 //! `struct tcp_info`: what TCP knows of a connection. linux/tcp.h, tcp(7).
 
+use core::cmp::Ordering;
+
+/// Segments with data, of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DataSegments {
+    /// Those that were sent.
+    pub sent: u32,
+    /// Those that were received.
+    pub received: u32,
+}
+
+/// Whether something was sent that has no answer yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// Nothing was sent, or something was received since.
+    None,
+    /// Something was.
+    Unanswered,
+    /// Both were in the same step of the kernel's clock, some milliseconds.
+    Unknown,
+}
+
 /// A part of `struct tcp_info`. Times are in milliseconds before now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpInfo {
@@ -15,8 +37,8 @@ pub struct TcpInfo {
     pub last_sent_ms: u32,
     /// Since data was last received; if none was, since the connection began.
     pub last_received_ms: u32,
-    /// Segments with data that were sent; `None` on kernels before 4.6.
-    pub data_segments_sent: Option<u32>,
+    /// Segments with data that were sent and received; `None` on kernels before 4.6.
+    pub data_segments: Option<DataSegments>,
     /// The time of a round trip, in microseconds.
     pub round_trip_us: u32,
     /// Segments that were sent again since it began.
@@ -36,17 +58,26 @@ impl TcpInfo {
             lost: number(32)?,
             last_sent_ms: number(44)?,
             last_received_ms: number(52)?,
-            data_segments_sent: number(156),
+            data_segments: number(156)
+                .zip(number(152))
+                .map(|(sent, received)| DataSegments { sent, received }),
             round_trip_us: number(68)?,
             total_retransmitted: number(100)?,
             unsent_bytes: number(144).unwrap_or(0),
         })
     }
 
-    /// Returns whether data was sent after the last that was received: if an answer is due, it has not come. Who answers at once and asks again
-    /// does both within the step of the kernel's clock.
-    pub fn is_unanswered(&self) -> bool {
-        self.data_segments_sent != Some(0) && self.last_sent_ms <= self.last_received_ms
+    /// Returns whether an answer has not come, if one is due: data was sent after the last that was received.
+    pub fn question(&self) -> Question {
+        let is_begun = self.data_segments.is_none_or(|segments| segments.sent > 0);
+        let is_first = self.data_segments.is_some_and(|segments| segments.received == 0);
+        match self.last_sent_ms.cmp(&self.last_received_ms) {
+            _ if !is_begun => Question::None,
+            Ordering::Less => Question::Unanswered,
+            Ordering::Equal if is_first => Question::Unanswered,
+            Ordering::Equal => Question::Unknown,
+            Ordering::Greater => Question::None,
+        }
     }
 }
 
@@ -57,22 +88,32 @@ mod tests {
     #[test]
     fn figures_are_at_their_places() {
         let mut bytes = vec![0; 232];
-        for (at, value) in
-            [(24, 3u32), (32, 1), (44, 40), (52, 900), (68, 12_000), (100, 7), (144, 5000), (156, 9)]
-        {
+        for (at, value) in [
+            (24, 3u32),
+            (32, 1),
+            (44, 40),
+            (52, 900),
+            (68, 12_000),
+            (100, 7),
+            (144, 5000),
+            (152, 8),
+            (156, 9),
+        ] {
             bytes[at..at + 4].copy_from_slice(&value.to_ne_bytes());
         }
         (bytes[2], bytes[3]) = (4, 2);
         let info = TcpInfo::parse(&bytes).unwrap();
         assert_eq!((info.unacknowledged, info.lost, info.retransmits, info.probes), (3, 1, 4, 2));
         assert_eq!((info.last_sent_ms, info.last_received_ms, info.round_trip_us), (40, 900, 12_000));
-        assert_eq!((info.total_retransmitted, info.unsent_bytes, info.is_unanswered()), (7, 5000, true));
-        // It has received no data, and then: it has not sent any.
-        bytes[52..56].copy_from_slice(&40u32.to_ne_bytes());
-        let is_unanswered = |bytes: &[u8]| TcpInfo::parse(bytes).unwrap().is_unanswered();
-        assert!(is_unanswered(&bytes));
-        bytes[156..160].fill(0);
-        assert!(!is_unanswered(&bytes));
+        assert_eq!((info.total_retransmitted, info.unsent_bytes), (7, 5000));
+        assert_eq!(info.data_segments, Some(DataSegments { sent: 9, received: 8 }));
+        let question = |last_received_ms: u32, sent: u32, received: u32| {
+            let data_segments = Some(DataSegments { sent, received });
+            TcpInfo { last_received_ms, data_segments, ..info }.question()
+        };
+        assert_eq!((question(900, 9, 8), question(39, 9, 8)), (Question::Unanswered, Question::None));
+        assert_eq!((question(40, 9, 8), question(40, 9, 0)), (Question::Unknown, Question::Unanswered));
+        assert_eq!(question(900, 0, 0), Question::None);
         // Of an old kernel, and cut short.
         assert_eq!(TcpInfo::parse(&bytes[..104]).map(|info| info.unsent_bytes), Some(0));
         assert_eq!(TcpInfo::parse(&bytes[..103]), None);

@@ -4,10 +4,12 @@
 
 mod futex;
 mod held_up;
+mod hindrance;
 mod now;
 mod walk;
 
 pub use futex::{LockHolder, holder};
-pub use held_up::{HeldUp, Hindrance, Holdup};
+pub use held_up::{HeldUp, Holdup};
+pub use hindrance::Hindrance;
 pub use now::{Activity, Awaited, Dependence, Object, ProcessNow, ThreadNow, WaitSource};
 pub use walk::{Chain, End, Link, chain_of};

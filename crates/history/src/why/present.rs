@@ -1,8 +1,10 @@
 //! What holds up tasks now: sentences of several looks at the machine, which no history has.
 
-use facts::task::chain::{Chain, HeldUp, Hindrance, Holdup, Link, ThreadNow, WaitSource, chain_of};
+use facts::task::chain::{Activity, Chain, HeldUp, Hindrance, Holdup, Link, ThreadNow, WaitSource, chain_of};
 use facts::task::wait::WaitReason;
+use facts::unit::Nanos;
 use text::chain::words_of_link;
+use text::units::Span;
 
 use super::finding::{Cost, sentence};
 use super::sentence::{Culprit, Sentence, Trouble};
@@ -11,6 +13,8 @@ use super::sentence::{Culprit, Sentence, Trouble};
 const LEAST_WAITING: f64 = 0.5;
 /// Fewer threads that queue for one lock are none: one waits while another one works.
 const LEAST_QUEUE: f64 = 1.5;
+/// Who waits longer for another machine, and has asked once, waits for news.
+const LONGEST_QUESTION_MS: u32 = 10_000;
 /// The most sentences of each kind.
 const MOST_OF_A_KIND: usize = 3;
 
@@ -41,105 +45,125 @@ pub fn hold_ups(held_up: &HeldUp, source: &mut impl WaitSource) -> Vec<Sentence>
 fn deadlock(threads: &[ThreadNow], source: &mut impl WaitSource) -> Sentence {
     let named = |thread: &ThreadNow| format!("{} ({})", thread.comm, thread.tid);
     let names: Vec<String> = threads.iter().map(named).collect();
-    let first = &threads[0];
-    let is_one_process = threads.iter().all(|thread| thread.pid == first.pid);
-    let who = match is_one_process {
-        true => format!("{} threads of {}", threads.len(), name_of(source, first.pid)),
-        false => format!("{} threads", threads.len()),
+    let (first, count) = (&threads[0], threads.len());
+    let who = match threads.iter().all(|thread| thread.pid == first.pid) {
+        true => format!("{count} threads of {}", name_of(source, first.pid)),
+        false => format!("{count} processes"),
     };
-    let text = format!("{who} wait for one another's locks, and none goes on: {}.", names.join(", "));
+    let text = format!("{who} wait for one another, and none goes on: {}.", names.join(", "));
     let culprit = Some(Culprit::Program(first.comm.clone()));
     sentence(Trouble::Deadlock, Cost::Failure, text, culprit, [])
 }
 
-/// The sentence of a hindrance, and the thread that it ends at if several can end there.
+/// The sentence of a hindrance, and the thread that it ends at if several can end there. `None` if nothing is wrong with it.
 fn of_holdup(
     holdup: &Holdup,
     held_up: &HeldUp,
     source: &mut impl WaitSource,
 ) -> Option<(Sentence, Option<u32>)> {
-    let average = held_up.average(holdup);
-    let looks = held_up.looks;
+    let (average, looks) = (held_up.average(holdup), held_up.looks);
+    let (seen, count) = (holdup.looks, holdup.pids.len());
     let example = format!("{} ({})", holdup.example.comm, holdup.example.pid);
-    let seen = holdup.looks;
+    let who = match count {
+        1 => format!("{example} waited in {seen} of {looks} looks"),
+        several => format!("{several} processes waited"),
+    };
     let (trouble, text, culprit, end) = match &holdup.hindrance {
         Hindrance::Lock { pid, address } => {
             let text = format!(
-                "On average of {looks} looks {average:.1} threads of {} waited for one lock, at {address:#x}; {}.",
+                "Over {looks} looks {average:.1} threads of {} waited on average for one lock, at {address:#x}; {}.",
                 name_of(source, *pid),
-                words_of_holders(holdup)
+                words_of_holders(holdup)?
             );
             (Trouble::Contention, text, Some(comm_of(source, *pid)?), None)
         }
         Hindrance::FileLock { path, holder } => {
-            let who = match holdup.pids.len() {
-                1 => format!("{example} waited in {seen} of {looks} looks"),
-                several => format!("{several} processes waited"),
-            };
-            let (explained, end, culprit) = explained(source, *holder)?;
-            let text =
-                format!("{who} for the lock of {path}, which {} holds{explained}.", name_of(source, *holder));
-            (Trouble::Contention, text, Some(culprit), Some(end))
+            let end = ChainEnd::of(source, *holder).filter(|end| !end.is_idle)?;
+            let (name, probably) = (name_of(source, *holder), probably(holdup));
+            let text = format!("{who} for the lock of {path}, which {probably}{name} holds{}.", end.words);
+            (Trouble::Contention, text, Some(end.comm), Some(end.tid))
         }
         Hindrance::Reader { pid } => {
-            let (explained, end, culprit) = explained(source, *pid)?;
-            let reader = name_of(source, *pid);
-            let text = format!(
-                "{example} waited in {seen} of {looks} looks until {reader} reads what it sent{explained}."
-            );
-            (Trouble::Reader, text, Some(culprit), Some(end))
+            // Who reads what a person has not looked at yet is no trouble.
+            let end = ChainEnd::of(source, *pid).filter(|end| end.reason != Some(WaitReason::Terminal))?;
+            let (name, probably) = (name_of(source, *pid), probably(holdup));
+            let text = format!("{who} for {probably}{name} to read what was sent to it{}.", end.words);
+            (Trouble::Reader, text, Some(end.comm), Some(end.tid))
         }
         Hindrance::Server { pid } => {
-            let (explained, end, culprit) = explained(source, *pid)?;
-            let server = name_of(source, *pid);
-            let text = match holdup.pids.len() {
-                1 => format!(
-                    "{example} waited in {seen} of {looks} looks for an answer of {server}{explained}."
-                ),
-                several => format!("{several} processes waited for answers of {server}{explained}."),
-            };
-            (Trouble::Server, text, Some(culprit), Some(end))
+            // Who asks once, and is sent news from then on, is not answered by a server that has nothing to do.
+            let end = ChainEnd::of(source, *pid).filter(|end| !end.is_idle || holdup.is_asked_again)?;
+            let (name, probably) = (name_of(source, *pid), probably(holdup));
+            let text = format!("{who} for answers of {probably}{name}{}.", end.words);
+            (Trouble::Server, text, Some(end.comm), Some(end.tid))
         }
         Hindrance::Remote { address, is_silent } => {
-            let who = match holdup.pids.len() {
-                1 => example,
-                several => format!("{several} processes"),
-            };
+            let is_trouble = *is_silent || holdup.is_asked_again || holdup.asked_ms < LONGEST_QUESTION_MS;
             let way = match is_silent {
-                true => ", which does not acknowledge what was sent",
-                false => "",
+                true => "which does not acknowledge what was sent to it".to_owned(),
+                false => format!("to which it last sent {}", ago(holdup.asked_ms)),
             };
-            let text = format!("{who} waited in {seen} of {looks} looks for {address}{way}.");
-            (Trouble::Server, text, None, None)
+            is_trouble.then_some(())?;
+            (Trouble::Server, format!("{who} for answers of {address}, {way}."), None, None)
         }
     };
     let culprit = culprit.map(Culprit::Program);
     Some((sentence(trouble, Cost::Lost(average), text, culprit, []), end))
 }
 
-/// Who held a lock, and what it did meanwhile.
-fn words_of_holders(holdup: &Holdup) -> String {
+fn ago(milliseconds: u32) -> String {
+    format!("{} ago", Span(Nanos(u64::from(milliseconds) * 1_000_000)))
+}
+
+fn probably(holdup: &Holdup) -> &'static str {
+    if holdup.is_probable { "probably " } else { "" }
+}
+
+/// Who held a lock, and what it did meanwhile; `None` if it had nothing to do: others wait to take its place then.
+fn words_of_holders(holdup: &Holdup) -> Option<String> {
     let who = match holdup.holders.len() {
         1 => "one thread held it, and".to_owned(),
         several => format!("{several} threads held it in turn, and the holder"),
     };
-    let most = holdup.held_while.iter().max_by_key(|(_, times)| **times);
-    let did = match most {
-        Some((Some(WaitReason::Timer), _)) => "slept until a point in time".to_owned(),
-        Some((Some(reason), _)) => format!("waited itself ({})", reason.name()),
-        _ => "was on a CPU, or could be".to_owned(),
+    let (reason, times) = holdup.mostly_held_while()?;
+    let did = match reason {
+        Some(reason) if reason.is_idle() => return None,
+        Some(WaitReason::Timer) => "slept until a point in time".to_owned(),
+        Some(reason) => format!("waited itself ({})", reason.name()),
+        None => "was on a CPU, or could be".to_owned(),
     };
-    let (times, all) = (most.map_or(0, |(_, times)| *times), holdup.held_while.values().sum::<u32>());
-    format!("{who} {did} in {:.0} % of what was seen", f64::from(times) / f64::from(all.max(1)) * 100.0)
+    let all = holdup.held_while.values().sum::<u32>();
+    Some(format!("{who} {did} in {:.0} % of what was seen", f64::from(times) / f64::from(all.max(1)) * 100.0))
 }
 
-/// Why a process does not do what others wait for: its own wait, or that of the one that it depends on. With the thread at the end, and its
-/// program.
-fn explained(source: &mut impl WaitSource, pid: u32) -> Option<(String, u32, String)> {
-    let chain = chain_of(source, pid)?;
-    let last = last_of(&chain)?;
-    let way = if last.thread.pid == pid { "" } else { "by way of others " };
-    Some((format!("; {way}{}", words_of_link(last)), last.thread.tid, last.thread.comm.clone()))
+/// The end of the chain of a process: why it does not do what others wait for.
+struct ChainEnd {
+    /// After what it ends.
+    words: String,
+    tid: u32,
+    comm: String,
+    reason: Option<WaitReason>,
+    is_idle: bool,
+}
+
+impl ChainEnd {
+    /// Follows the first branch of the chain of a process.
+    fn of(source: &mut impl WaitSource, pid: u32) -> Option<Self> {
+        let chain = chain_of(source, pid)?;
+        let last = last_of(&chain)?;
+        let way = if last.thread.pid == pid { "" } else { "in the end " };
+        let reason = match last.thread.activity {
+            Activity::Waits(wait) => Some(wait.reason),
+            _ => None,
+        };
+        Some(Self {
+            words: format!("; {way}{}", words_of_link(last)),
+            tid: last.thread.tid,
+            comm: last.thread.comm.clone(),
+            reason,
+            is_idle: last.thread.is_idle(),
+        })
+    }
 }
 
 /// The link at which the first branch of a chain ends.

@@ -203,12 +203,14 @@ impl WaitReader {
         };
         let awaited = self.processes.awaited_descriptors(thread.pid, number, arguments);
         let object = Object::Descriptors(awaited.len() as u32);
+        let is_one = awaited.len() == 1;
         let links: Vec<(u32, String)> = awaited
             .into_iter()
             .filter_map(|descriptor| Some((descriptor, self.processes.link(thread.pid, descriptor)?)))
             .filter(|(_, link)| matches!(kind_of_link(link), FileKind::Pipe | FileKind::OtherSocket))
             .collect();
-        if let [(_, link)] = &links[..] {
+        // Among others, such as those by which threads wake each other, it is not what is waited for.
+        if let ([(_, link)], true) = (&links[..], is_one) {
             let awaited = match kind_of_link(link) {
                 FileKind::Pipe => {
                     let on = self.other_end_of_pipe(thread.pid, link, Direction::Writes);
@@ -286,13 +288,15 @@ impl WaitSource for WaitReader {
     }
 }
 
-/// The thread that probably has a lock: the only one of the process that does not wait for a lock itself.
+/// The thread that probably has a lock: the only one of the process that does not wait for a lock itself, and has something to do.
 fn only_one_awake(thread: &ThreadNow, threads: &[ThreadNow]) -> Dependence {
     let is_at_a_lock =
         |other: &ThreadNow| matches!(other.activity, Activity::Waits(Wait { reason: WaitReason::Lock, .. }));
     let mut others = threads.iter().filter(|other| other.tid != thread.tid && !is_at_a_lock(other));
     match (others.next(), others.next()) {
-        (Some(only), None) => Dependence::Thread { pid: thread.pid, tid: only.tid, is_probable: true },
+        (Some(only), None) if !only.is_idle() => {
+            Dependence::Thread { pid: thread.pid, tid: only.tid, is_probable: true }
+        }
         _ => Dependence::Unknown,
     }
 }

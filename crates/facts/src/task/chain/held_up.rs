@@ -3,51 +3,12 @@
 //! Counted are only waits that another task or machine should end soon: locks whose holder is known, readers that do not read, and answers
 //! that are due. Whoever waits for work is not held up.
 
-use core::net::SocketAddr;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::hindrance::{Hindrance, Wanted, can_be_held_up, question, wanted};
 use super::now::{Activity, Awaited, Dependence, Object, ThreadNow, WaitSource};
-use crate::linux::tcp_info::TcpInfo;
-use crate::task::wait::{Wait, WaitReason};
-
-/// An answer that is due for a shorter time is none that anything waits for, in milliseconds.
-const LEAST_DUE_MS: u32 = 20;
-
-/// What holds up threads.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Hindrance {
-    /// A lock at an address of a process.
-    Lock {
-        /// The process.
-        pid: u32,
-        /// The address.
-        address: u64,
-    },
-    /// The lock of a file.
-    FileLock {
-        /// Its path.
-        path: String,
-        /// Who holds it.
-        holder: u32,
-    },
-    /// A process that does not read what is sent to it.
-    Reader {
-        /// The process.
-        pid: u32,
-    },
-    /// A process that owes answers.
-    Server {
-        /// The process.
-        pid: u32,
-    },
-    /// Another machine that owes answers, or does not read.
-    Remote {
-        /// Its address.
-        address: SocketAddr,
-        /// It does not even acknowledge what was sent.
-        is_silent: bool,
-    },
-}
+use crate::linux::tcp_info::Question;
+use crate::task::wait::WaitReason;
 
 /// What was seen of a hindrance.
 #[derive(Clone, Debug)]
@@ -66,6 +27,12 @@ pub struct Holdup {
     pub holders: BTreeMap<u32, u32>,
     /// What such a thread did meanwhile, with how often that was seen; `None` if it did not sleep.
     pub held_while: BTreeMap<Option<WaitReason>, u32>,
+    /// Several processes can be the one; it is the only one of them that has something to do.
+    pub is_probable: bool,
+    /// One of the threads asked again between two looks: it is answered, only late.
+    pub is_asked_again: bool,
+    /// When the first of those that wait for an answer asked, in milliseconds before the last look.
+    pub asked_ms: u32,
 }
 
 /// What holds up the threads of a machine.
@@ -76,13 +43,15 @@ pub struct HeldUp {
     found: BTreeMap<Hindrance, Holdup>,
     /// Circles of threads, by their ids, and in how many looks each was seen.
     circles: BTreeMap<Vec<u32>, (u32, Vec<ThreadNow>)>,
+    /// The number of segments that each thread's connection had sent at the last look.
+    sent: HashMap<u32, u32>,
 }
 
 impl HeldUp {
-    /// Looks at processes. Returns those that something holds up.
+    /// Looks at processes. Returns those that something holds up, or may hold up.
     pub fn look(&mut self, source: &mut impl WaitSource, pids: &[u32]) -> Vec<u32> {
         self.looks += 1;
-        let mut held_up = Vec::new();
+        let mut held_up = BTreeSet::new();
         let mut holders: HashMap<u32, (u32, ThreadNow)> = HashMap::new();
         let mut seen: BTreeSet<Hindrance> = BTreeSet::new();
         for pid in pids {
@@ -93,35 +62,58 @@ impl HeldUp {
                     continue;
                 }
                 let awaited = source.awaited(thread);
-                let Some(hindrance) = hindrance(thread, wait, &awaited) else { continue };
-                if held_up.last() != Some(pid) {
-                    held_up.push(*pid);
+                let has_asked_again = self.has_asked_again(thread, &awaited);
+                let question = question(&awaited, wait, has_asked_again);
+                if question != Question::None {
+                    held_up.insert(*pid);
                 }
-                let found = self.found.entry(hindrance.clone()).or_insert_with(|| Holdup {
-                    hindrance: hindrance.clone(),
-                    example: thread.clone(),
-                    pids: BTreeSet::new(),
-                    looks: 0,
-                    threads: 0,
-                    holders: BTreeMap::new(),
-                    held_while: BTreeMap::new(),
-                });
+                if question != Question::Unanswered {
+                    continue;
+                }
+                let Some(wanted) = wanted(source, thread, wait, &awaited) else { continue };
+                let is_new = seen.insert(wanted.hindrance.clone());
+                let can_be_circle = !matches!(wanted.hindrance, Hindrance::Server { .. });
+                let found = self.found(thread, wanted);
                 found.pids.insert(*pid);
                 found.threads += 1;
-                found.looks += u32::from(seen.insert(hindrance));
+                found.looks += u32::from(is_new);
+                found.is_asked_again |= has_asked_again;
                 if let Some(holder) = holding_thread(source, &awaited.on) {
-                    *found.holders.entry(holder.tid).or_default() += 1;
-                    let reason = match holder.activity {
-                        Activity::Waits(wait) => Some(wait.reason),
-                        _ => None,
-                    };
-                    *found.held_while.entry(reason).or_default() += 1;
-                    holders.insert(thread.tid, (holder.tid, thread.clone()));
+                    found.hold(&holder);
+                    if can_be_circle {
+                        holders.insert(thread.tid, (holder.tid, thread.clone()));
+                    }
                 }
             }
         }
         self.add_circles(&holders);
-        held_up
+        held_up.into_iter().collect()
+    }
+
+    fn found(&mut self, thread: &ThreadNow, wanted: Wanted) -> &mut Holdup {
+        let Wanted { hindrance, is_probable, asked_ms } = wanted;
+        let found = self.found.entry(hindrance.clone()).or_insert_with(|| Holdup {
+            hindrance,
+            example: thread.clone(),
+            pids: BTreeSet::new(),
+            looks: 0,
+            threads: 0,
+            holders: BTreeMap::new(),
+            held_while: BTreeMap::new(),
+            is_probable,
+            is_asked_again: false,
+            asked_ms,
+        });
+        found.is_probable |= is_probable;
+        found.asked_ms = found.asked_ms.max(asked_ms);
+        found
+    }
+
+    /// Returns whether a thread waits for an answer on a connection on which it has sent since the last look.
+    fn has_asked_again(&mut self, thread: &ThreadNow, awaited: &Awaited) -> bool {
+        let Object::Connection { tcp: Some(tcp), .. } = &awaited.object else { return false };
+        let Some(segments) = tcp.data_segments else { return false };
+        self.sent.insert(thread.tid, segments.sent).is_some_and(|before| before != segments.sent)
     }
 
     /// Adds the circles among threads, each of which waits for one other.
@@ -168,46 +160,21 @@ impl HeldUp {
     }
 }
 
-/// Returns whether a wait can be one that counts, before its object is looked for.
-fn can_be_held_up(wait: Wait) -> bool {
-    match wait.reason {
-        WaitReason::Lock | WaitReason::FileLock => true,
-        WaitReason::LocalSocket | WaitReason::RemoteSocket | WaitReason::Socket => true,
-        WaitReason::Pipe => wait.call.is_some_and(|call| call.is_for_room()),
-        _ => false,
+impl Holdup {
+    fn hold(&mut self, holder: &ThreadNow) {
+        *self.holders.entry(holder.tid).or_default() += 1;
+        let reason = match holder.activity {
+            Activity::Waits(wait) => Some(wait.reason),
+            _ => None,
+        };
+        *self.held_while.entry(reason).or_default() += 1;
     }
-}
 
-fn hindrance(thread: &ThreadNow, wait: Wait, awaited: &Awaited) -> Option<Hindrance> {
-    let one = match &awaited.on {
-        Dependence::Processes { pids, is_probable: false } => pids.first().copied(),
-        _ => None,
-    };
-    let is_for_room = wait.call.is_some_and(|call| call.is_for_room());
-    match &awaited.object {
-        Object::Lock(address) => matches!(awaited.on, Dependence::Thread { .. })
-            .then_some(Hindrance::Lock { pid: thread.pid, address: *address }),
-        Object::File(path) if wait.reason == WaitReason::FileLock => {
-            Some(Hindrance::FileLock { path: path.clone(), holder: one? })
-        }
-        Object::Pipe | Object::UnixSocket(_) if is_for_room => Some(Hindrance::Reader { pid: one? }),
-        Object::Connection { remote, tcp: Some(tcp), .. } if is_for_room || is_due(tcp) => {
-            Some(match (one, is_for_room) {
-                (Some(pid), true) => Hindrance::Reader { pid },
-                (Some(pid), false) => Hindrance::Server { pid },
-                (None, _) if awaited.on == Dependence::None => {
-                    Hindrance::Remote { address: *remote, is_silent: tcp.retransmits > 0 }
-                }
-                (None, _) => return None,
-            })
-        }
-        _ => None,
+    /// What the thread that held it did most often meanwhile, and how often; `None` in it if it did not sleep.
+    pub fn mostly_held_while(&self) -> Option<(Option<WaitReason>, u32)> {
+        let most = self.held_while.iter().max_by_key(|(_, times)| **times);
+        most.map(|(reason, times)| (*reason, *times))
     }
-}
-
-/// Returns whether an answer is due.
-fn is_due(tcp: &TcpInfo) -> bool {
-    tcp.is_unanswered() && tcp.last_sent_ms >= LEAST_DUE_MS
 }
 
 /// The thread that something depends on, if it is one.
@@ -216,8 +183,8 @@ fn holding_thread(source: &mut impl WaitSource, on: &Dependence) -> Option<Threa
         Dependence::Thread { pid, tid, .. } => {
             source.process(*pid)?.threads.into_iter().find(|thread| thread.tid == *tid)
         }
-        Dependence::Processes { pids, .. } => match (&pids[..], pids.first()) {
-            ([_], Some(pid)) => match &source.process(*pid)?.threads[..] {
+        Dependence::Processes { pids, .. } => match pids[..] {
+            [pid] => match &source.process(pid)?.threads[..] {
                 [only] => Some(only.clone()),
                 _ => None,
             },
@@ -232,8 +199,9 @@ mod tests {
     use super::*;
     use crate::linux::socket_tables::InetProtocol;
     use crate::linux::system_calls::Machine;
+    use crate::linux::tcp_info::TcpInfo;
     use crate::task::chain::ProcessNow;
-    use crate::task::wait::FileKind;
+    use crate::task::wait::{FileKind, Wait};
 
     /// Threads by process, and what each waits for.
     struct Staged(Vec<(ThreadNow, Awaited)>);
@@ -300,32 +268,44 @@ mod tests {
         assert_eq!(held_up.deadlocks().count(), 0);
     }
 
+    /// A thread that waits for data on a connection: what was seen in two looks.
+    fn found(
+        [last_sent_ms, last_received_ms]: [u32; 2],
+        sent: [u32; 2],
+        is_made_here: bool,
+        on: &Dependence,
+    ) -> Option<Hindrance> {
+        let mut held_up = HeldUp::default();
+        for sent in sent {
+            let mut tcp = vec![0; 232];
+            for (at, value) in [(44, last_sent_ms), (52, last_received_ms), (152, 3), (156, sent)] {
+                tcp[at..at + 4].copy_from_slice(&value.to_ne_bytes());
+            }
+            let remote = "192.0.2.1:80".parse().unwrap();
+            let (protocol, tcp) = (InetProtocol::Tcp, TcpInfo::parse(&tcp));
+            let object = Object::Connection { protocol, remote, is_made_here, tcp };
+            let mut staged = Staged(Vec::new());
+            staged.add(1, 1, 45, Awaited { object, on: on.clone() });
+            held_up.look(&mut staged, &[1]);
+        }
+        held_up.holdups().first().map(|holdup| holdup.hindrance.clone())
+    }
+
     #[test]
     fn answers_that_are_due_hold_up() {
-        let mut tcp = vec![0; 232];
-        let mut found = |last_sent_ms: u32, last_received_ms: u32, on: Dependence| {
-            tcp[44..48].copy_from_slice(&last_sent_ms.to_ne_bytes());
-            tcp[52..56].copy_from_slice(&last_received_ms.to_ne_bytes());
-            tcp[156] = 1;
-            let object = Object::Connection {
-                protocol: InetProtocol::Tcp,
-                remote: "192.0.2.1:80".parse().unwrap(),
-                tcp: TcpInfo::parse(&tcp),
-            };
-            let mut staged = Staged(Vec::new());
-            staged.add(1, 1, 45, Awaited { object, on });
-            let mut held_up = HeldUp::default();
-            held_up.look(&mut staged, &[1]);
-            held_up.holdups().first().map(|holdup| holdup.hindrance.clone())
-        };
-        let server = || Dependence::Processes { pids: vec![7], is_probable: false };
-        assert_eq!(found(500, 600, server()), Some(Hindrance::Server { pid: 7 }));
+        let server = Dependence::Processes { pids: vec![7], is_probable: false };
+        let is_served = Some(Hindrance::Server { pid: 7 });
+        assert_eq!(found([500, 600], [3, 3], true, &server), is_served);
         let address = "192.0.2.1:80".parse().unwrap();
         let remote = Some(Hindrance::Remote { address, is_silent: false });
-        assert_eq!(found(500, 600, Dependence::None), remote);
-        // It was answered, or has just been asked; whose the other end is is not known.
-        assert_eq!(found(600, 500, server()), None);
-        assert_eq!(found(5, 600, server()), None);
-        assert_eq!(found(500, 600, Dependence::Unknown), None);
+        assert_eq!(found([500, 600], [3, 3], true, &Dependence::None), remote);
+        // It was answered, or has just been asked; the other end asks; whose that is is not known.
+        assert_eq!(found([600, 500], [3, 3], true, &server), None);
+        assert_eq!(found([5, 600], [3, 3], true, &server), None);
+        assert_eq!(found([500, 600], [3, 3], false, &server), None);
+        assert_eq!(found([500, 600], [3, 3], true, &Dependence::Unknown), None);
+        // Both were in one step of the clock: who asks again was answered.
+        assert_eq!(found([40, 40], [3, 3], true, &server), None);
+        assert_eq!(found([40, 40], [3, 4], true, &server), is_served);
     }
 }

@@ -44,6 +44,13 @@ pub struct ThreadNow {
     pub activity: Activity,
 }
 
+impl ThreadNow {
+    /// Returns whether it has nothing to do: it waits for any work.
+    pub fn is_idle(&self) -> bool {
+        matches!(self.activity, Activity::Waits(wait) if wait.reason.is_idle())
+    }
+}
+
 /// The state of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Activity {
@@ -123,6 +130,8 @@ pub enum Object {
         protocol: InetProtocol,
         /// The other end.
         remote: SocketAddr,
+        /// Its process made the connection, and did not accept it.
+        is_made_here: bool,
         /// TCP's own account.
         tcp: Option<TcpInfo>,
     },

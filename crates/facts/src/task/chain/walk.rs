@@ -81,7 +81,7 @@ struct Group {
 
 impl Group {
     fn is_idle(&self) -> bool {
-        matches!(self.first.activity, Activity::Waits(wait) if wait.reason.is_idle())
+        self.first.is_idle()
     }
 }
 

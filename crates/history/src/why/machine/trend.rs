@@ -15,9 +15,9 @@ use crate::why::sentence::{Culprit, Evidence, Trouble};
 const LENGTHS_S: [i64; 2] = [240, 60];
 /// Filesystems are read every ten seconds: in a shorter time their slope is that of two readings.
 const LEAST_OF_FILESYSTEMS_S: i64 = 240;
-/// A trend is steady if that of each of so many parts of the time is its half at least and its double at most.
+/// A trend is steady if that of each of so many parts of the time lies within these parts of it.
 const PARTS: i64 = 4;
-const STEADY: std::ops::RangeInclusive<f64> = 0.5..=2.0;
+const STEADY: std::ops::RangeInclusive<f64> = 0.6..=1.6;
 /// What was seen for a time says nothing of a time that is so many times as long.
 const MOST_LENGTHS: f64 = 60.0;
 /// What is gone in so many seconds costs as much as one second in each second.
@@ -102,17 +102,40 @@ pub(super) fn memory(examiner: &Examiner<'_>) -> Found {
         return Ok(None);
     };
     let length_s = trend.length_s;
-    let growth = format!("topk(1, sum by (comm, pid) (delta(whit_task_resident_bytes[{length_s}s])))");
     let fell = trend.speed.value * length_s as f64;
-    let grown = examiner.first(&growth)?.filter(|share| share.value >= fell * LEAST_PART);
-    let who = grown.as_ref().map_or(String::new(), |share| {
-        format!("; {} grew by {} meanwhile", share.label(), bytes(share.value))
-    });
+    let grew = |what: &str| examiner.number(&format!("delta({what}[{length_s}s])"));
+    let is_most = |growth: &Evidence| growth.value >= fell * LEAST_PART;
+    // Resident memory has files in it, which can be dropped: who grew is only named if anonymous memory did.
+    let anonymous = grew("node_memory_AnonPages_bytes")?.filter(is_most);
+    let shared = grew("node_memory_Shmem_bytes")?.filter(is_most);
+    let grown = match anonymous {
+        Some(_) => grown(examiner, length_s, fell * LEAST_PART)?,
+        None => None,
+    };
+    let who = match (&grown, &shared) {
+        (Some(share), _) => format!("; {} grew by {} meanwhile", share.label(), bytes(share.value)),
+        (None, Some(shared)) => {
+            format!("; shared memory and tmpfs grew by {} meanwhile", bytes(shared.value))
+        }
+        (None, None) => String::new(),
+    };
     let text = format!("Available memory {}{who}.", trend.words(bytes));
     let culprit = grown.as_ref().and_then(Share::culprit);
     let cost = trend.cost();
-    let evidence = [trend.speed, trend.left].into_iter().chain(grown.map(|share| share.evidence));
+    let reason = grown.map(|share| share.evidence).or(shared);
+    let evidence = [trend.speed, trend.left].into_iter().chain(reason);
     Ok(Some(sentence(Trouble::Trend, cost, text, culprit, evidence)))
+}
+
+/// The process that grew by so much at least, or else the processes of one name that did together.
+fn grown(examiner: &Examiner<'_>, length_s: i64, least: f64) -> Result<Option<Share>, QueryError> {
+    for labels in ["comm, pid", "comm"] {
+        let growth = format!("topk(1, sum by ({labels}) (delta(whit_task_resident_bytes[{length_s}s])))");
+        if let Some(share) = examiner.first(&growth)?.filter(|share| share.value >= least) {
+            return Ok(Some(share));
+        }
+    }
+    Ok(None)
 }
 
 /// Filesystems whose room falls steadily, that which is full first.

@@ -8,6 +8,7 @@ use facts::linux::sock_diag::SOCK_DIAG_BY_FAMILY;
 use facts::linux::socket_tables::{
     InetProtocol, InetSocket, UnixSocket, inet_request, inet_socket, unix_request, unix_socket,
 };
+use facts::linux::tcp_info::Question;
 use facts::task::chain::Object;
 use rustix::io::Errno;
 use rustix::net::netlink::{SOCK_DIAG, SocketAddrNetlink};
@@ -96,8 +97,10 @@ impl Sockets {
         if socket.remote.port() == 0 {
             return None;
         }
-        let object = Object::Connection { protocol: *protocol, remote: socket.remote, tcp: socket.tcp };
-        let is_here = socket.remote.ip().is_loopback() || socket.remote.ip() == socket.local.ip();
+        let is_made_here = self.is_made_here(socket);
+        let object =
+            Object::Connection { protocol: *protocol, remote: socket.remote, is_made_here, tcp: socket.tcp };
+        let is_here = is_here(socket);
         let other = self.by_ends.get(&(socket.remote, socket.local)).map(|place| &self.inet[*place].1);
         let listener = self.listeners.get(&socket.remote.port()).copied();
         let peer = match other {
@@ -123,14 +126,28 @@ impl Sockets {
         found.map_or(Peer::Unknown, |(_, socket)| Peer::Here(socket.inode))
     }
 
+    /// Returns whether its process made a connection: the other end listens, or is elsewhere and nothing listens at this one.
+    fn is_made_here(&self, socket: &InetSocket) -> bool {
+        let is_listened_at = |port: u16| self.listeners.contains_key(&port);
+        match is_here(socket) {
+            true => is_listened_at(socket.remote.port()),
+            false => !is_listened_at(socket.local.port()),
+        }
+    }
+
     /// Returns whether an answer is due on a connection of TCP: its process made it, and has sent after the last that it received.
     pub(super) fn has_answer_due(&self, inode: u32) -> bool {
         let Some((_, socket)) = self.by_inode.get(&inode).map(|place| &self.inet[*place]) else {
             return false;
         };
-        let is_made_here = !self.listeners.contains_key(&socket.local.port());
-        is_made_here && socket.remote.port() != 0 && socket.tcp.is_some_and(|tcp| tcp.is_unanswered())
+        let is_unanswered = socket.tcp.is_some_and(|tcp| tcp.question() == Question::Unanswered);
+        is_unanswered && socket.remote.port() != 0 && self.is_made_here(socket)
     }
+}
+
+/// Returns whether both ends of a socket are on this machine.
+fn is_here(socket: &InetSocket) -> bool {
+    socket.remote.ip().is_loopback() || socket.remote.ip() == socket.local.ip()
 }
 
 /// Asks for all sockets of a kind.
