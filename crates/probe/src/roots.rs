@@ -10,7 +10,7 @@ use std::sync::Arc;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 #[cfg(target_os = "linux")]
 use rustix::fs::{
-    AtFlags, FileType, Mode, OFlags, ResolveFlags, fstat, open, openat, openat2, readlinkat, statat,
+    AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat, fstat, open, openat, openat2, readlinkat, statat,
 };
 #[cfg(target_os = "linux")]
 use rustix::io::Errno;
@@ -205,6 +205,14 @@ impl MachineDirectory {
         match &self.captured {
             None => statat(&self.directory, path, AtFlags::empty()).map(drop),
             Some(captured) => captured.open(path, OFlags::PATH | OFlags::CLOEXEC).map(drop),
+        }
+    }
+
+    /// Describes the file at a path in it.
+    pub(crate) fn stat_at(&self, path: &str) -> Result<Stat, Errno> {
+        match &self.captured {
+            None => statat(&self.directory, path, AtFlags::empty()),
+            Some(captured) => fstat(captured.open(path, OFlags::PATH | OFlags::CLOEXEC)?),
         }
     }
 

@@ -92,17 +92,17 @@ pub struct AsleepWatch<K> {
 }
 
 impl<K: Ord + Send + 'static> AsleepWatch<K> {
-    /// Begins. `pids` returns the processes, and `key` that of each. `None` if there is no thread for it, or /proc cannot be read: the
-    /// reasons are not known then.
+    /// Begins. `pids` returns the processes, and `key` that of each. `None` if there is no thread for it: the reasons are not known then.
     pub fn start(
         mut pids: impl FnMut(&mut WaitReader) -> Vec<u32> + Send + 'static,
         key: impl Fn(&ProcessNow) -> K + Send + 'static,
     ) -> Option<Self> {
-        let mut reader = WaitReader::open().ok()?;
         let (stop, stopped) = channel();
         let seen = Arc::new(Mutex::new(Asleep::default()));
         let adds_to = Arc::clone(&seen);
         let watch = move || {
+            // Without /proc nothing is seen.
+            let Ok(mut reader) = WaitReader::open() else { return };
             let mut pause = LEAST_PAUSE;
             while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
                 let before = own_thread_cpu_time();

@@ -21,23 +21,31 @@ pub fn push(chain: &Chain, out: &mut String) {
             out.push_str("probably on ");
         }
         push_name(link, out);
-        out.push_str(match (link.is_probable, link.threads) {
-            (false, _) => " ",
-            (true, 1) => ", which ",
-            (true, _) => ", which all ",
-        });
-        push_activity(link, out);
         match link.end {
-            None | Some(End::Explained) => {}
-            Some(End::Circle) => out.push_str(": a circle, since it is above"),
-            Some(End::Above) => out.push_str(" (see above)"),
-            Some(End::Unknown) => out.push_str("; of whom is not known"),
-            Some(End::OtherUser) => out.push_str("; of a process of another user"),
-            Some(End::Gone) => out.push_str("; who that was is gone"),
-            Some(End::TooLong) => out.push_str("; and so on"),
+            Some(End::Circle) => out.push_str(", which is above: a circle"),
+            Some(End::Above) => out.push_str(", see above"),
+            end => {
+                out.push_str(match (link.is_probable, link.threads) {
+                    (false, _) => " ",
+                    (true, 1) => ", which ",
+                    (true, _) => ", which all ",
+                });
+                push_activity(link, out);
+                out.push_str(match end {
+                    Some(End::Unknown) => "; of whom is not known",
+                    Some(End::OtherUser) => "; of a process of another user",
+                    Some(End::Gone) => "; who that was is gone",
+                    Some(End::TooLong) => "; and so on",
+                    _ => "",
+                });
+            }
         }
-        if link.others > 0 {
-            let _ = write!(out, "; or {} others", link.others);
+        match link.others {
+            0 => {}
+            1 => out.push_str("; or another process"),
+            others => {
+                let _ = write!(out, "; or {others} other processes");
+            }
         }
         out.push('\n');
     }
@@ -98,52 +106,49 @@ fn push_activity(link: &Link, out: &mut String) {
 
 /// Appends for what it waits: the object says more than the reason.
 fn push_wait(wait: Wait, link: &Link, waits: &str, out: &mut String) {
-    let is_for_room = wait.call.is_some_and(|call| call.is_for_room());
+    let is_for_room = link.awaited.is_for_room;
     let way = if is_for_room { "for room at" } else { "for data from" };
+    let is_connecting = wait.call.is_some_and(|call| call.name() == "connect");
     let _ = match &link.awaited.object {
+        Object::Connection { remote, .. } if is_connecting => {
+            write!(out, "{waits} for a connection to {remote}")
+        }
         Object::Connection { protocol, remote, tcp, .. } => {
-            let tcp = tcp.map_or(String::new(), |tcp| words_of_tcp(&tcp));
+            let tcp = tcp.map_or(String::new(), |tcp| words_of_tcp(&tcp, is_for_room));
             write!(out, "{waits} {way} {remote} ({}{tcp})", protocol.name())
         }
         Object::UnixSocket(Some(name)) => write!(out, "{waits} {way} the socket {}", name.shown()),
         Object::UnixSocket(None) => write!(out, "{waits} {way} a socket without a name"),
         Object::Pipe => write!(out, "{waits} {way} a pipe"),
         Object::ThreadEnd => write!(out, "{waits} for the end of a thread"),
-        Object::None if wait.reason == WaitReason::Lock => {
-            write!(out, "{waits} for a lock, a condition or a semaphore")
+        Object::Lock(address) => write!(out, "{waits} for a lock at {address:#x}"),
+        Object::File(path) => {
+            let of = if wait.reason == WaitReason::FileLock { "the lock of " } else { "" };
+            write!(out, "{waits} for {of}{}", path.shown())
         }
-        object => {
-            let _ = write!(out, "{waits} {}", words(wait.reason, way));
-            match object {
-                Object::Lock(address) => write!(out, " at {address:#x}"),
-                Object::File(path) => write!(out, " {}", path.shown()),
-                Object::Descriptors(1) => write!(out, " of 1 descriptor"),
-                Object::Descriptors(count) => write!(out, " of {count} descriptors"),
-                _ => Ok(()),
-            }
-        }
+        Object::Descriptors(1) => write!(out, "{waits} for events of 1 descriptor"),
+        Object::Descriptors(count) => write!(out, "{waits} for events of {count} descriptors"),
+        Object::None => write!(out, "{waits} {}", words(wait.reason)),
     };
     if let Some(call) = wait.call {
         let _ = write!(out, ", in {}", call.name());
     }
 }
 
-/// A reason, after "waits".
-fn words(reason: WaitReason, way: &str) -> String {
-    let words = match reason {
-        WaitReason::Lock => "for a lock",
-        WaitReason::FileLock => "for the lock of",
-        WaitReason::Disk => "for a disk:",
-        WaitReason::Filesystem => "for who serves the filesystem of",
-        WaitReason::Pipe => return format!("{way} a pipe"),
-        WaitReason::LocalSocket | WaitReason::RemoteSocket | WaitReason::Socket => {
-            return format!("{way} a socket");
-        }
+/// A reason without an object, after "waits".
+fn words(reason: WaitReason) -> &'static str {
+    match reason {
+        WaitReason::Lock => "for a lock, a condition or a semaphore",
+        WaitReason::FileLock => "for the lock of a file",
+        WaitReason::Disk => "for a disk",
+        WaitReason::Filesystem => "for a filesystem that another process or machine serves",
+        WaitReason::Pipe => "for a pipe",
+        WaitReason::LocalSocket | WaitReason::RemoteSocket | WaitReason::Socket => "for a socket",
         WaitReason::Child => "for a child",
         WaitReason::Timer => "until a point in time",
         WaitReason::Events => "for events",
         WaitReason::Clients => "for clients",
-        WaitReason::Terminal => "for the terminal",
+        WaitReason::Terminal => "for a terminal",
         WaitReason::Signal => "for a signal",
         WaitReason::Submitted => "for I/O that it submitted",
         WaitReason::Device => "for a device",
@@ -152,14 +157,13 @@ fn words(reason: WaitReason, way: &str) -> String {
         WaitReason::Page => "for a page of memory",
         WaitReason::KernelWork => "for work in the kernel",
         WaitReason::Other => "in the kernel",
-    };
-    words.to_owned()
+    }
 }
 
 /// What TCP knows that explains a wait, after a semicolon; empty if that is nothing.
-fn words_of_tcp(tcp: &TcpInfo) -> String {
+fn words_of_tcp(tcp: &TcpInfo, is_for_room: bool) -> String {
     let mut words = String::new();
-    if tcp.question() == Question::Unanswered && tcp.last_sent_ms >= LEAST_SILENCE_MS {
+    if !is_for_room && tcp.question() == Question::Unanswered && tcp.last_sent_ms >= LEAST_SILENCE_MS {
         let silence = Span(Nanos(u64::from(tcp.last_sent_ms) * 1_000_000));
         let _ = write!(words, "; sent {silence} ago, no answer yet");
     }
@@ -190,7 +194,7 @@ mod tests {
             depth,
             thread: ThreadNow { tid, pid: tid, comm: format!("t{tid}"), activity },
             threads: 1,
-            awaited: Awaited { object, on: Dependence::None },
+            awaited: Awaited { is_for_room: number == 1, ..Awaited::new(object, Dependence::None) },
             end: None,
             is_probable: false,
             others: 0,
@@ -228,7 +232,7 @@ mod tests {
 t1 (1) waits for data from 127.0.0.1:80 (TCP; sent 4.20 s ago, no answer yet), in recvfrom
 ├─ probably on t2 (2) and 2 other threads, which all wait for a lock at 0x7f00, in futex
 │  └─ t3 (3) is on a CPU, or could be
-└─ t4 (4) waits for room at the socket /run/x, in write; of whom is not known; or 2 others
+└─ t4 (4) waits for room at the socket /run/x, in write; of whom is not known; or 2 other processes
 t5 (5) waits until a point in time, in clock_nanosleep
 ";
         assert_eq!(text, expected);

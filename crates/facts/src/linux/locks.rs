@@ -13,6 +13,17 @@ pub struct Flock {
     pub inode: u64,
 }
 
+/// Whose a lock of a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockKind {
+    /// An open file's, of flock(2): processes that inherit the file have it.
+    Flock,
+    /// A process's, of fcntl(2).
+    Process,
+    /// An open file's, of fcntl(2), F_OFD_SETLK.
+    OpenFile,
+}
+
 /// A lock of a file: flock(2), fcntl(2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileLock {
@@ -24,6 +35,10 @@ pub struct FileLock {
     pub device: (u32, u32),
     /// The file's number on it.
     pub inode: u64,
+    /// The first and the last byte.
+    pub range: (u64, u64),
+    /// Whose it is.
+    pub kind: LockKind,
     /// The process waits for it.
     pub is_awaited: bool,
 }
@@ -44,9 +59,12 @@ fn file_lock(mut line: Cursor<'_>) -> Option<FileLock> {
     if is_awaited {
         kind = line.word()?;
     }
-    if !matches!(kind, b"FLOCK" | b"POSIX" | b"OFDLCK") {
-        return None;
-    }
+    let kind = match kind {
+        b"FLOCK" => LockKind::Flock,
+        b"POSIX" => LockKind::Process,
+        b"OFDLCK" => LockKind::OpenFile,
+        _ => return None,
+    };
     line.word()?;
     line.word()?;
     let pid = line.signed()?;
@@ -54,7 +72,9 @@ fn file_lock(mut line: Cursor<'_>) -> Option<FileLock> {
     let mut hexadecimal = || u32::from_str_radix(std::str::from_utf8(line.until(b':')?).ok()?, 16).ok();
     let device = (hexadecimal()?, hexadecimal()?);
     let pid = u32::try_from(pid).ok().filter(|pid| *pid != 0);
-    Some(FileLock { number, pid, device, inode: line.number()?, is_awaited })
+    let inode = line.number()?;
+    let range = (line.number()?, line.number().unwrap_or(u64::MAX));
+    Some(FileLock { number, pid, device, inode, range, kind, is_awaited })
 }
 
 /// All locks of flock(2) that are held. Waiting processes and other lines are left out.
@@ -98,5 +118,6 @@ mod tests {
         );
         let ofd = file_locks(b"4: OFDLCK ADVISORY  WRITE -1 00:2a:77 0 EOF\n").next().unwrap();
         assert_eq!((ofd.pid, ofd.device, ofd.inode), (None, (0, 42), 77));
+        assert_eq!((ofd.range, ofd.kind), ((0, u64::MAX), LockKind::OpenFile));
     }
 }

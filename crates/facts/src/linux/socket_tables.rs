@@ -28,7 +28,7 @@ const NAME: u16 = 0;
 const PEER: u16 = 2;
 
 /// A protocol whose sockets have addresses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum InetProtocol {
     /// tcp(7).
     Tcp,

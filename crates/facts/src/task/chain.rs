@@ -8,7 +8,7 @@ mod hindrance;
 mod now;
 mod walk;
 
-pub use futex::{LockHolder, holder};
+pub use futex::{LockHolder, WORDS, WORDS_BEFORE, holder};
 pub use held_up::{HeldUp, Holdup};
 pub use hindrance::Hindrance;
 pub use now::{Activity, Awaited, Dependence, Object, ProcessNow, ThreadNow, WaitSource};

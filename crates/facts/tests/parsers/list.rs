@@ -73,11 +73,14 @@ pub(crate) const OTHERS: &[(&str, Parse)] = &[
     ("rtnetlink", |bytes| {
         for message in linux::genetlink::Messages::new(bytes).map_while(Result::ok) {
             linux::rtnetlink::Address::new(&message);
+            linux::socket_tables::inet_socket(&message);
+            linux::socket_tables::unix_socket(&message);
         }
         Ok(())
     }),
     ("locks", |bytes| {
         linux::locks::flocks(bytes).for_each(drop);
+        linux::locks::file_locks(bytes).for_each(drop);
         Ok(())
     }),
     ("mm_stat", |bytes| linux::zram::Zram::default().add(bytes)),

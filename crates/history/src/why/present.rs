@@ -71,7 +71,8 @@ fn of_holdup(
     let (trouble, text, culprit, end) = match &holdup.hindrance {
         Hindrance::Lock { pid, address } => {
             let text = format!(
-                "Over {looks} looks {average:.1} threads of {} waited on average for one lock, at {address:#x}; {}.",
+                "Over {looks} looks {} threads of {} waited on average for one lock, at {address:#x}; {}.",
+                if average < 100.0 { format!("{average:.1}") } else { format!("{average:.0}") },
                 name_of(source, *pid),
                 words_of_holders(holdup)?
             );
@@ -177,5 +178,5 @@ fn name_of(source: &mut impl WaitSource, pid: u32) -> String {
 }
 
 fn comm_of(source: &mut impl WaitSource, pid: u32) -> Option<String> {
-    source.process(pid)?.threads.first().map(|leader| leader.comm.clone())
+    source.process(pid).map(|process| process.comm().to_owned())
 }

@@ -1,5 +1,7 @@
 //! What threads wait for is not known on FreeBSD.
 
+use std::rc::Rc;
+
 use facts::task::chain::{Awaited, ProcessNow, ThreadNow, WaitSource};
 
 use crate::roots::RootError;
@@ -31,7 +33,7 @@ impl WaitReader {
 }
 
 impl WaitSource for WaitReader {
-    fn process(&mut self, _pid: u32) -> Option<ProcessNow> {
+    fn process(&mut self, _pid: u32) -> Option<Rc<ProcessNow>> {
         None
     }
 

@@ -45,9 +45,7 @@ fn named(reader: &mut WaitReader, name: &str) -> Vec<u32> {
     let mut pids = reader.pids();
     pids.retain(|pid| {
         let process = reader.process(*pid);
-        *pid != std::process::id()
-            && process
-                .is_some_and(|process| process.threads.first().is_some_and(|leader| leader.comm == name))
+        *pid != std::process::id() && process.is_some_and(|process| process.comm() == name)
     });
     pids
 }

@@ -70,7 +70,7 @@ impl HeldUp {
                 if question != Question::Unanswered {
                     continue;
                 }
-                let Some(wanted) = wanted(source, thread, wait, &awaited) else { continue };
+                let Some(wanted) = wanted(source, thread, &awaited) else { continue };
                 let is_new = seen.insert(wanted.hindrance.clone());
                 let can_be_circle = !matches!(wanted.hindrance, Hindrance::Server { .. });
                 let found = self.found(thread, wanted);
@@ -181,7 +181,7 @@ impl Holdup {
 fn holding_thread(source: &mut impl WaitSource, on: &Dependence) -> Option<ThreadNow> {
     match on {
         Dependence::Thread { pid, tid, .. } => {
-            source.process(*pid)?.threads.into_iter().find(|thread| thread.tid == *tid)
+            source.process(*pid)?.threads.iter().find(|thread| thread.tid == *tid).cloned()
         }
         Dependence::Processes { pids, .. } => match pids[..] {
             [pid] => match &source.process(pid)?.threads[..] {
@@ -196,6 +196,8 @@ fn holding_thread(source: &mut impl WaitSource, on: &Dependence) -> Option<Threa
 
 #[cfg(test)]
 mod tests {
+    use std::rc::Rc;
+
     use super::*;
     use crate::linux::socket_tables::InetProtocol;
     use crate::linux::system_calls::Machine;
@@ -215,9 +217,10 @@ mod tests {
     }
 
     impl WaitSource for Staged {
-        fn process(&mut self, pid: u32) -> Option<ProcessNow> {
+        fn process(&mut self, pid: u32) -> Option<Rc<ProcessNow>> {
             let threads = self.0.iter().filter(|(thread, _)| thread.pid == pid);
-            Some(ProcessNow { pid, threads: threads.map(|(thread, _)| thread.clone()).collect() })
+            let threads = threads.map(|(thread, _)| thread.clone()).collect();
+            Some(Rc::new(ProcessNow { pid, threads }))
         }
 
         fn awaited(&mut self, thread: &ThreadNow) -> Awaited {
@@ -227,7 +230,7 @@ mod tests {
 
     fn lock(address: u64, tid: u32) -> Awaited {
         let on = Dependence::Thread { pid: 1, tid, is_probable: false };
-        Awaited { object: Object::Lock(address), on }
+        Awaited::new(Object::Lock(address), on)
     }
 
     #[test]
@@ -236,9 +239,9 @@ mod tests {
         (2..=16).for_each(|tid| staged.add(1, tid, 202, lock(0x70, 1)));
         staged.add(1, 1, 230, Awaited::NOTHING);
         // A condition, and the end of a thread.
-        staged.add(1, 17, 202, Awaited { object: Object::None, on: Dependence::Unknown });
+        staged.add(1, 17, 202, Awaited::UNKNOWN);
         let on = Dependence::Thread { pid: 1, tid: 1, is_probable: false };
-        staged.add(1, 18, 202, Awaited { object: Object::ThreadEnd, on });
+        staged.add(1, 18, 202, Awaited::new(Object::ThreadEnd, on));
         let mut held_up = HeldUp::default();
         assert_eq!(held_up.look(&mut staged, &[1]), [1]);
         held_up.look(&mut staged, &[1]);
@@ -285,7 +288,7 @@ mod tests {
             let (protocol, tcp) = (InetProtocol::Tcp, TcpInfo::parse(&tcp));
             let object = Object::Connection { protocol, remote, is_made_here, tcp };
             let mut staged = Staged(Vec::new());
-            staged.add(1, 1, 45, Awaited { object, on: on.clone() });
+            staged.add(1, 1, 45, Awaited::new(object, on.clone()));
             held_up.look(&mut staged, &[1]);
         }
         held_up.holdups().first().map(|holdup| holdup.hindrance.clone())

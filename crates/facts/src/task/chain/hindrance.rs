@@ -58,19 +58,15 @@ pub(super) fn can_be_held_up(wait: Wait) -> bool {
     match wait.reason {
         WaitReason::Lock | WaitReason::FileLock | WaitReason::Events => true,
         WaitReason::LocalSocket | WaitReason::RemoteSocket | WaitReason::Socket => true,
-        WaitReason::Pipe => is_for_room(wait),
+        WaitReason::Pipe => wait.call.is_some_and(SystemCall::is_for_room),
         _ => false,
     }
-}
-
-fn is_for_room(wait: Wait) -> bool {
-    wait.call.is_some_and(SystemCall::is_for_room)
 }
 
 /// Returns whether someone else should end a wait: for an answer only if its process asked for it.
 pub(super) fn question(awaited: &Awaited, wait: Wait, has_asked_again: bool) -> Question {
     match &awaited.object {
-        Object::Connection { .. } | Object::UnixSocket(_) | Object::Pipe if is_for_room(wait) => {
+        Object::Connection { .. } | Object::UnixSocket(_) | Object::Pipe if awaited.is_for_room => {
             Question::Unanswered
         }
         Object::Connection { is_made_here: true, tcp: Some(tcp), .. } => match tcp.question() {
@@ -85,12 +81,7 @@ pub(super) fn question(awaited: &Awaited, wait: Wait, has_asked_again: bool) -> 
 }
 
 /// Returns what holds up a thread; `None` if that is not known.
-pub(super) fn wanted(
-    source: &mut impl WaitSource,
-    thread: &ThreadNow,
-    wait: Wait,
-    awaited: &Awaited,
-) -> Option<Wanted> {
+pub(super) fn wanted(source: &mut impl WaitSource, thread: &ThreadNow, awaited: &Awaited) -> Option<Wanted> {
     let certain = |hindrance| Wanted { hindrance, is_probable: false, asked_ms: 0 };
     match &awaited.object {
         Object::Lock(address) => {
@@ -111,7 +102,7 @@ pub(super) fn wanted(
         object => {
             let (pid, is_probable) = candidate(source, &awaited.on)?;
             let hindrance =
-                if is_for_room(wait) { Hindrance::Reader { pid } } else { Hindrance::Server { pid } };
+                if awaited.is_for_room { Hindrance::Reader { pid } } else { Hindrance::Server { pid } };
             let asked_ms = match object {
                 Object::Connection { tcp: Some(tcp), .. } => tcp.last_sent_ms,
                 _ => 0,
@@ -143,6 +134,8 @@ fn candidate(source: &mut impl WaitSource, on: &Dependence) -> Option<(u32, bool
 
 #[cfg(test)]
 mod tests {
+    use std::rc::Rc;
+
     use super::*;
     use crate::linux::system_calls::Machine;
     use crate::task::chain::ProcessNow;
@@ -152,11 +145,11 @@ mod tests {
     struct Processes(Vec<(u32, i32)>);
 
     impl WaitSource for Processes {
-        fn process(&mut self, pid: u32) -> Option<ProcessNow> {
+        fn process(&mut self, pid: u32) -> Option<Rc<ProcessNow>> {
             let (_, call) = self.0.iter().find(|(known, _)| *known == pid)?;
             let wait = Wait::of_call(Machine::X86_64, *call, [3, 0, 0, 0], FileKind::Unknown)?;
             let thread = ThreadNow { tid: pid, pid, comm: String::new(), activity: Activity::Waits(wait) };
-            Some(ProcessNow { pid, threads: vec![thread] })
+            Some(Rc::new(ProcessNow { pid, threads: vec![thread] }))
         }
 
         fn awaited(&mut self, _thread: &ThreadNow) -> Awaited {

@@ -1,6 +1,7 @@
 //! Processes at one instant, and what their threads wait for.
 
 use core::net::SocketAddr;
+use std::rc::Rc;
 
 use crate::linux::socket_tables::InetProtocol;
 use crate::linux::tcp_info::TcpInfo;
@@ -9,7 +10,7 @@ use crate::task::wait::Wait;
 /// Reads processes as they are now.
 pub trait WaitSource {
     /// Reads a process with its threads; `None` if it is gone.
-    fn process(&mut self, pid: u32) -> Option<ProcessNow>;
+    fn process(&mut self, pid: u32) -> Option<Rc<ProcessNow>>;
 
     /// Finds the object that a thread waits for, and who can end the wait.
     fn awaited(&mut self, thread: &ThreadNow) -> Awaited;
@@ -25,6 +26,11 @@ pub struct ProcessNow {
 }
 
 impl ProcessNow {
+    /// The ids of its threads.
+    pub fn tids(&self) -> Vec<u32> {
+        self.threads.iter().map(|thread| thread.tid).collect()
+    }
+
     /// The name of its first thread, which is that of its program.
     pub fn comm(&self) -> &str {
         self.threads.first().map_or("", |leader| &leader.comm)
@@ -75,11 +81,20 @@ pub struct Awaited {
     pub object: Object,
     /// Who can end the wait.
     pub on: Dependence,
+    /// It waits for room, and not for data.
+    pub is_for_room: bool,
 }
 
 impl Awaited {
     /// Nothing is known beyond the reason, which explains itself.
-    pub const NOTHING: Self = Self { object: Object::None, on: Dependence::None };
+    pub const NOTHING: Self = Self::new(Object::None, Dependence::None);
+    /// Whom it waits for is not known.
+    pub const UNKNOWN: Self = Self::new(Object::None, Dependence::Unknown);
+
+    /// An object that is not waited for room at.
+    pub const fn new(object: Object, on: Dependence) -> Self {
+        Self { object, on, is_for_room: false }
+    }
 }
 
 /// Who can end a wait.

@@ -1,6 +1,7 @@
 //! Follows waits from process to process.
 
 use std::collections::HashSet;
+use std::rc::Rc;
 
 use super::now::{Activity, Awaited, Dependence, ProcessNow, ThreadNow, WaitSource};
 use crate::task::wait::WaitTarget;
@@ -130,7 +131,7 @@ impl<S: WaitSource> Walk<'_, S> {
         let depth = self.path.len();
         let is_above = |tid: &u32| self.path.iter().flatten().any(|above| above == tid);
         let mut end = None;
-        if group.tids.iter().any(is_above) {
+        if group.tids.iter().all(is_above) {
             end = Some(End::Circle);
         } else if group.tids.iter().all(|tid| self.seen.contains(tid)) {
             end = Some(End::Above);
@@ -176,17 +177,19 @@ impl<S: WaitSource> Walk<'_, S> {
             }
             Dependence::Processes { pids, is_probable } => {
                 let before = self.chain.links.len();
-                let mut processes: Vec<ProcessNow> =
+                let mut processes: Vec<Rc<ProcessNow>> =
                     pids.iter().filter_map(|pid| self.source.process(*pid)).collect();
                 processes.retain(|process| !process.threads.is_empty());
                 // Who runs, or needs something, is more likely what it waits for than who waits for events.
                 processes.sort_by_key(|process| self.rank(process));
                 let others = processes.len().saturating_sub(MOST_PROCESSES);
                 let is_probable = is_probable || processes.len() > 1;
+                let mut last = before;
                 for process in processes.into_iter().take(MOST_PROCESSES) {
+                    last = self.chain.links.len();
                     self.follow_process(&process, is_probable);
                 }
-                if let Some(last) = self.chain.links.last_mut().filter(|_| others > 0) {
+                if let Some(last) = self.chain.links.get_mut(last) {
                     last.others = others;
                 }
                 (self.chain.links.len() == before).then_some(End::Gone)
@@ -203,7 +206,14 @@ impl<S: WaitSource> Walk<'_, S> {
     /// Adds the threads of a process that can be what is waited for: those that run, otherwise those that need something, otherwise an idle
     /// one.
     fn follow_process(&mut self, process: &ProcessNow, is_probable: bool) {
-        let all = groups(process, |_| true);
+        let mut all = groups(process, |_| true);
+        // A process that waits for itself waits for its other threads, if it has some.
+        let is_above =
+            |group: &Group| group.tids.iter().all(|tid| self.path.iter().flatten().any(|above| above == tid));
+        let count_before = all.len();
+        if !all.iter().all(is_above) {
+            all.retain(|group| !is_above(group));
+        }
         let needy = all.iter().filter(|group| !group.is_idle()).count();
         let has_running = all.first().is_some_and(|group| group.first.activity == Activity::Runs);
         let count = match needy {
@@ -212,7 +222,7 @@ impl<S: WaitSource> Walk<'_, S> {
             needy => needy.min(MOST_GROUPS),
         };
         // Which of several threads it is was not seen.
-        let is_probable = is_probable || count > 1;
+        let is_probable = is_probable || count_before > 1;
         for group in all.into_iter().take(count) {
             self.follow(group, is_probable);
         }
@@ -230,7 +240,7 @@ mod tests {
     struct Staged(Vec<(u32, u32, i32, u64, Dependence)>);
 
     impl WaitSource for Staged {
-        fn process(&mut self, pid: u32) -> Option<ProcessNow> {
+        fn process(&mut self, pid: u32) -> Option<Rc<ProcessNow>> {
             let threads: Vec<ThreadNow> = self
                 .0
                 .iter()
@@ -249,12 +259,12 @@ mod tests {
                     },
                 })
                 .collect();
-            (!threads.is_empty()).then_some(ProcessNow { pid, threads })
+            (!threads.is_empty()).then(|| Rc::new(ProcessNow { pid, threads }))
         }
 
         fn awaited(&mut self, thread: &ThreadNow) -> Awaited {
             let on = self.0.iter().find(|row| row.0 == thread.tid).map(|row| row.4.clone());
-            Awaited { object: Object::None, on: on.unwrap_or(Dependence::Unknown) }
+            Awaited::new(Object::None, on.unwrap_or(Dependence::Unknown))
         }
     }
 
@@ -285,8 +295,6 @@ mod tests {
             (1, 1, READ, 3, on(&[2])),
             (2, 2, EPOLL, 4, on(&[3])),
             (3, 3, -9, 0, Dependence::None),
-            // Another thread of it sleeps.
-            (4, 3, SLEEP, 0, Dependence::None),
         ]);
         let expected =
             [(0, 1, 1, None, false), (1, 2, 1, None, false), (2, 3, 1, Some(End::Explained), false)];

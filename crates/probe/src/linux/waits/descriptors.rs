@@ -22,6 +22,8 @@ pub(super) struct Open {
 #[derive(Debug, Default)]
 pub(super) struct Descriptors {
     by_link: HashMap<String, Vec<Open>>,
+    /// Those of files that were asked for.
+    by_path: HashMap<String, Vec<Open>>,
 }
 
 impl Descriptors {
@@ -43,8 +45,11 @@ impl Descriptors {
         self.by_link.get(link).map_or(&[], Vec::as_slice)
     }
 
-    /// The descriptors of a file, by its path.
-    pub(super) fn of_file(processes: &mut Processes, path: &str) -> Vec<Open> {
+    /// The descriptors of the files that have a path.
+    pub(super) fn of_file(&mut self, processes: &mut Processes, path: &str) -> Vec<Open> {
+        if let Some(known) = self.by_path.get(path) {
+            return known.clone();
+        }
         let (mut found, mut left) = (Vec::new(), MOST);
         for pid in processes.pids() {
             each(processes, pid, &mut left, |open, link| {
@@ -53,6 +58,7 @@ impl Descriptors {
                 }
             });
         }
+        self.by_path.insert(path.to_owned(), found.clone());
         found
     }
 }

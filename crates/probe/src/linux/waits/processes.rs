@@ -1,14 +1,14 @@
 //! Processes and their threads, and single facts about them, as /proc has them.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
-use facts::cursor::{Cursor, lines};
+use facts::cursor::lines;
 use facts::linux::pid_stat::PidStat;
 use facts::linux::pid_syscall::{PidSyscall, kind_of_link};
-use facts::linux::system_calls::name_of;
 use facts::task::chain::{Activity, ProcessNow, ThreadNow};
 use facts::task::wait::{FileKind, Wait};
-use rustix::fs::OFlags;
+use rustix::fs::{FileType, OFlags};
 use rustix::io::{Errno, pread};
 
 use crate::linux::files::Buffer;
@@ -18,8 +18,13 @@ use crate::roots::MachineDirectory;
 
 /// The most threads of a process that are read.
 const MOST_THREADS: usize = 4096;
-/// The most descriptors of a poll(2), select(2) or epoll(7) that are looked at.
-const MOST_AWAITED: usize = 1024;
+/// A file, by what distinguishes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct OpenFile {
+    device: u64,
+    pub(super) inode: u64,
+    pub(super) is_pipe: bool,
+}
 
 /// The purpose for which a file was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +46,8 @@ pub(super) struct Processes {
     listing: Listing,
     buffer: Buffer,
     /// The processes of this look.
-    known: HashMap<u32, Option<ProcessNow>>,
+    known: HashMap<u32, Option<Rc<ProcessNow>>>,
+    numbers: HashMap<u32, Rc<HashMap<u32, u32>>>,
     /// A process was met that may not be looked at.
     has_hidden: bool,
 }
@@ -49,11 +55,13 @@ pub(super) struct Processes {
 impl Processes {
     pub(super) fn open(root: MachineDirectory) -> Self {
         let listing = Listing::open(&root);
-        Self { root, listing, buffer: Buffer::new(), known: HashMap::new(), has_hidden: false }
+        let (known, numbers) = (HashMap::new(), HashMap::new());
+        Self { root, listing, buffer: Buffer::new(), known, numbers, has_hidden: false }
     }
 
     pub(super) fn forget(&mut self) {
         self.known.clear();
+        self.numbers.clear();
         self.has_hidden = false;
     }
 
@@ -74,7 +82,7 @@ impl Processes {
         pids
     }
 
-    pub(super) fn process(&mut self, pid: u32) -> Option<ProcessNow> {
+    pub(super) fn process(&mut self, pid: u32) -> Option<Rc<ProcessNow>> {
         if let Some(known) = self.known.get(&pid) {
             return known.clone();
         }
@@ -82,9 +90,9 @@ impl Processes {
         let found = self.listing.threads(pid, &mut tids).ok().map(|()| {
             tids.truncate(MOST_THREADS);
             let threads = tids.iter().filter_map(|tid| self.thread(pid, *tid)).collect();
-            ProcessNow { pid, threads }
+            Rc::new(ProcessNow { pid, threads })
         });
-        let found = found.filter(|process: &ProcessNow| !process.threads.is_empty());
+        let found = found.filter(|process| !process.threads.is_empty());
         self.known.insert(pid, found.clone());
         found
     }
@@ -93,8 +101,8 @@ impl Processes {
         let mut stat = PidStat::default();
         let bytes = self.buffer.read_once(&self.root, &format!("proc/{pid}/task/{tid}/stat")).ok()?;
         stat.parse(bytes).ok()?;
-        // All threads of the kernel are children of kthreadd, which is the second process.
-        let is_of_kernel = stat.ppid == 2 || pid == 2;
+        // A thread of the kernel has no memory of its own.
+        let is_of_kernel = stat.virtual_bytes == 0;
         let activity = match stat.state {
             b'R' => Activity::Runs,
             b'T' => Activity::Stopped,
@@ -125,6 +133,13 @@ impl Processes {
 
     pub(super) fn call(&mut self, thread: &ThreadNow) -> Option<PidSyscall> {
         self.read_call(thread.pid, thread.tid).ok()
+    }
+
+    /// The file of a descriptor.
+    pub(super) fn file(&self, pid: u32, descriptor: u32) -> Option<OpenFile> {
+        let stat = self.root.stat_at(&format!("proc/{pid}/fd/{descriptor}")).ok()?;
+        let is_pipe = FileType::from_raw_mode(stat.st_mode) == FileType::Fifo;
+        Some(OpenFile { device: stat.st_dev, inode: stat.st_ino, is_pipe })
     }
 
     /// Where a descriptor leads.
@@ -169,7 +184,7 @@ impl Processes {
         Some(words)
     }
 
-    fn memory(&self, pid: u32, address: u64, length: usize) -> Option<Vec<u8>> {
+    pub(super) fn memory(&self, pid: u32, address: u64, length: usize) -> Option<Vec<u8>> {
         let file = self.root.open_at(&format!("proc/{pid}/mem"), OFlags::RDONLY).ok()?;
         let mut bytes = vec![0; length];
         let read = pread(&file, &mut bytes[..], address).ok()?;
@@ -178,34 +193,52 @@ impl Processes {
         (read > 0).then_some(bytes)
     }
 
-    /// The ids that threads have in their own namespace, with those that they have here; none if they are the same.
-    pub(super) fn inner_numbers(&mut self, pid: u32, threads: &[ThreadNow]) -> Vec<(u32, u32)> {
-        if self.inner_number(pid, pid).is_none_or(|number| number == pid) {
-            return Vec::new();
+    /// The threads of a process by the numbers that they have in their own namespace, with those that they have here.
+    pub(super) fn numbers(&mut self, pid: u32) -> Rc<HashMap<u32, u32>> {
+        if let Some(known) = self.numbers.get(&pid) {
+            return Rc::clone(known);
         }
-        let inner = |thread: &ThreadNow| Some((thread.tid, self.inner_number(pid, thread.tid)?));
-        threads.iter().filter_map(inner).collect()
+        let is_same = self.inner_number(pid, pid).is_none_or(|number| number == pid);
+        let tids: Vec<u32> = self.process(pid).iter().flat_map(|process| process.tids()).collect();
+        let mut number = |tid: u32| if is_same { Some(tid) } else { self.inner_number(pid, tid) };
+        let numbers = tids.into_iter().filter_map(|tid| Some((number(tid)?, tid))).collect();
+        let numbers = Rc::new(numbers);
+        self.numbers.insert(pid, Rc::clone(&numbers));
+        numbers
     }
 
     fn inner_number(&mut self, pid: u32, tid: u32) -> Option<u32> {
-        let text = self.read(&format!("proc/{pid}/task/{tid}/status"))?;
-        let numbers = lines(text).find_map(|mut line| line.skip(b"NSpid:").then_some(line))?.rest();
-        str::from_utf8(numbers).ok()?.split_whitespace().last()?.parse().ok()
+        self.all_numbers(pid, tid)?.last().copied()
     }
 
-    /// The debugger of a thread: `TracerPid:` of proc_pid_status(5).
-    pub(super) fn tracer(&mut self, thread: &ThreadNow) -> Option<u32> {
-        let text = self.read(&format!("proc/{}/task/{}/status", thread.pid, thread.tid))?;
-        let mut line = lines(text).find_map(|mut line| line.skip(b"TracerPid:").then_some(line))?;
-        line.number().and_then(|pid| u32::try_from(pid).ok()).filter(|pid| *pid != 0)
+    /// Returns whether a process has a number in the namespace of another one.
+    pub(super) fn is_numbered(&mut self, pid: u32, number: u32, other: u32) -> bool {
+        let depth = self.all_numbers(other, other).map_or(1, |numbers| numbers.len());
+        let numbers = self.all_numbers(pid, pid).unwrap_or_else(|| vec![pid]);
+        numbers.get(depth - 1) == Some(&number)
+    }
+
+    /// The numbers of a thread, from this namespace to its innermost one: `NSpid:` of proc_pid_status(5), Linux 4.1.
+    fn all_numbers(&mut self, pid: u32, tid: u32) -> Option<Vec<u32>> {
+        let text = self.read(&format!("proc/{pid}/task/{tid}/status"))?;
+        let numbers = lines(text).find_map(|mut line| line.skip(b"NSpid:").then_some(line))?.rest();
+        let numbers = str::from_utf8(numbers).ok()?.split_whitespace().map(|number| number.parse().ok());
+        numbers.collect::<Option<Vec<u32>>>().filter(|numbers| !numbers.is_empty())
+    }
+
+    /// A number of proc_pid_status(5), by its name with the colon; `None` if it is 0 or not there.
+    pub(super) fn number_in_status(&mut self, pid: u32, tid: u32, name: &[u8]) -> Option<u32> {
+        let text = self.read(&format!("proc/{pid}/task/{tid}/status"))?;
+        let mut line = lines(text).find_map(|mut line| line.skip(name).then_some(line))?;
+        line.number().and_then(|number| u32::try_from(number).ok()).filter(|number| *number != 0)
     }
 
     /// The children of a process that live, by those of its threads: proc_tid_children(5).
     pub(super) fn children(&mut self, pid: u32) -> Vec<u32> {
-        let threads = self.process(pid).map_or(Vec::new(), |process| process.threads);
+        let tids: Vec<u32> = self.process(pid).iter().flat_map(|process| process.tids()).collect();
         let mut children = Vec::new();
-        for thread in threads {
-            let Some(text) = self.read(&format!("proc/{pid}/task/{}/children", thread.tid)) else { continue };
+        for tid in tids {
+            let Some(text) = self.read(&format!("proc/{pid}/task/{tid}/children")) else { continue };
             let text = String::from_utf8_lossy(text).into_owned();
             children.extend(text.split_whitespace().filter_map(|pid| pid.parse::<u32>().ok()));
         }
@@ -214,48 +247,5 @@ impl Processes {
                 .is_some_and(|child| child.threads.iter().any(|thread| thread.activity != Activity::Ended))
         };
         children.into_iter().filter(lives).collect()
-    }
-
-    /// The descriptors that a call of poll(2), select(2) or epoll_wait(2) waits for, as its arguments and its memory say; none of another call.
-    pub(super) fn awaited_descriptors(&mut self, pid: u32, number: i32, arguments: [u64; 4]) -> Vec<u32> {
-        let name = name_of(MACHINE, number);
-        match name.unwrap_or_default() {
-            "poll" | "ppoll" => {
-                let count = (arguments[1] as usize).min(MOST_AWAITED);
-                // `struct pollfd`: a descriptor below 0 is ignored.
-                let memory = self.memory(pid, arguments[0], count * 8).unwrap_or_default();
-                let descriptor = |one: &[u8]| Some(i32::from_ne_bytes(*one.first_chunk::<4>()?));
-                memory
-                    .chunks_exact(8)
-                    .filter_map(descriptor)
-                    .filter_map(|one| u32::try_from(one).ok())
-                    .collect()
-            }
-            "select" | "pselect6" => {
-                let count = (arguments[0] as usize).min(MOST_AWAITED);
-                let sets = [arguments[1], arguments[2]].map(|address| match address {
-                    0 => Vec::new(),
-                    address => self.memory(pid, address, count.div_ceil(64) * 8).unwrap_or_default(),
-                });
-                let is_in = |descriptor: &usize| {
-                    sets.iter().any(|set| {
-                        set.get(descriptor / 8).is_some_and(|byte| byte >> (descriptor % 8) & 1 == 1)
-                    })
-                };
-                (0..count).filter(is_in).map(|descriptor| descriptor as u32).collect()
-            }
-            "epoll_wait" | "epoll_pwait" | "epoll_pwait2" => {
-                let Some(text) = self.read(&format!("proc/{pid}/fdinfo/{}", arguments[0])) else {
-                    return Vec::new();
-                };
-                // `tfd:        5 events:       19 data: …` of proc_pid_fdinfo(5), Linux 3.8.
-                let descriptor = |mut line: Cursor<'_>| {
-                    let number = line.skip(b"tfd:").then(|| line.number()).flatten();
-                    number.and_then(|number| u32::try_from(number).ok())
-                };
-                lines(text).filter_map(descriptor).take(MOST_AWAITED).collect()
-            }
-            _ => Vec::new(),
-        }
     }
 }

@@ -26,9 +26,9 @@ const DATAGRAM_BYTES: usize = 64 * 1024;
 pub(super) struct Sockets {
     inet: Vec<(InetProtocol, InetSocket)>,
     by_inode: HashMap<u32, usize>,
-    by_ends: HashMap<(SocketAddr, SocketAddr), usize>,
-    /// The inode of a socket that listens, by its port.
-    listeners: HashMap<u16, u32>,
+    by_ends: HashMap<(InetProtocol, SocketAddr, SocketAddr), usize>,
+    /// The sockets of TCP that listen, and those of UDP that are not connected, by protocol and port.
+    receivers: HashMap<(InetProtocol, u16), Vec<usize>>,
     unix: HashMap<u32, UnixSocket>,
 }
 
@@ -40,8 +40,8 @@ pub(super) struct OtherEnd {
 
 /// Whose the other end is.
 pub(super) enum Peer {
-    /// A socket of this machine, by its number.
-    Here(u32),
+    /// A socket of this machine, by its number; several if it is one of them.
+    Here(Vec<u32>),
     /// It is at another address.
     Remote,
     Unknown,
@@ -76,11 +76,10 @@ impl Sockets {
         if socket.inode != 0 {
             self.by_inode.insert(socket.inode, place);
         }
-        if socket.is_listening && protocol == InetProtocol::Tcp {
-            self.listeners.insert(socket.local.port(), socket.inode);
-        }
-        if socket.remote.port() != 0 {
-            self.by_ends.insert((socket.local, socket.remote), place);
+        if socket.remote.port() == 0 {
+            self.receivers.entry((protocol, socket.local.port())).or_default().push(place);
+        } else {
+            self.by_ends.insert((protocol, socket.local, socket.remote), place);
         }
         self.inet.push((protocol, socket));
     }
@@ -90,7 +89,7 @@ impl Sockets {
         if let Some(socket) = self.unix.get(&inode) {
             let peer = self.unix.get(&socket.peer?);
             let name = peer.and_then(|peer| peer.name.clone()).or_else(|| socket.name.clone());
-            let peer = peer.map_or(Peer::Unknown, |peer| Peer::Here(peer.inode));
+            let peer = peer.map_or(Peer::Unknown, |peer| Peer::Here(vec![peer.inode]));
             return Some(OtherEnd { object: Object::UnixSocket(name), peer });
         }
         let (protocol, socket) = self.by_inode.get(&inode).map(|place| &self.inet[*place])?;
@@ -100,35 +99,40 @@ impl Sockets {
         let is_made_here = self.is_made_here(socket);
         let object =
             Object::Connection { protocol: *protocol, remote: socket.remote, is_made_here, tcp: socket.tcp };
-        let is_here = is_here(socket);
-        let other = self.by_ends.get(&(socket.remote, socket.local)).map(|place| &self.inet[*place].1);
-        let listener = self.listeners.get(&socket.remote.port()).copied();
-        let peer = match other {
-            // A connection that its server has not accepted is of none: the server is who listens.
-            Some(other) if other.inode == 0 => listener.map_or(Peer::Unknown, Peer::Here),
-            Some(other) => Peer::Here(other.inode),
-            None if is_here && *protocol == InetProtocol::Udp => self.bound(socket.remote),
-            None if is_here => Peer::Unknown,
+        let other = self.by_ends.get(&(*protocol, socket.remote, socket.local));
+        let peer = match other.map(|place| &self.inet[*place].1) {
+            Some(other) if other.inode != 0 => Peer::Here(vec![other.inode]),
+            // A connection that its server has not accepted is of none: the server is who listens. Without one who receives there.
+            Some(_) => self.receivers_at(*protocol, socket.remote),
+            None if is_here(socket) && *protocol == InetProtocol::Udp => {
+                self.receivers_at(*protocol, socket.remote)
+            }
+            None if is_here(socket) => Peer::Unknown,
             None => Peer::Remote,
         };
         Some(OtherEnd { object, peer })
     }
 
-    /// The socket of UDP that receives at an address.
-    fn bound(&self, address: SocketAddr) -> Peer {
-        let is_it = |socket: &InetSocket| {
-            socket.local.port() == address.port()
-                && (socket.local.ip() == address.ip() || socket.local.ip().is_unspecified())
+    /// Returns the sockets that receive what is sent to an address: those of that very address, or else those of any of its version, or else
+    /// those of any.
+    fn receivers_at(&self, protocol: InetProtocol, address: SocketAddr) -> Peer {
+        let at_port = self.receivers.get(&(protocol, address.port()));
+        let sockets = || at_port.into_iter().flatten().map(|place| &self.inet[*place].1);
+        let is_of_any = |socket: &&InetSocket| socket.local.ip().is_unspecified();
+        let inodes = |is_it: &dyn Fn(&&InetSocket) -> bool| -> Vec<u32> {
+            sockets().filter(is_it).map(|socket| socket.inode).filter(|inode| *inode != 0).collect()
         };
-        let found = self.inet.iter().find(|(protocol, socket)| {
-            *protocol == InetProtocol::Udp && socket.remote.port() == 0 && is_it(socket)
-        });
-        found.map_or(Peer::Unknown, |(_, socket)| Peer::Here(socket.inode))
+        let own = inodes(&|socket| socket.local.ip() == address.ip());
+        let of_version =
+            || inodes(&|socket| is_of_any(socket) && socket.local.is_ipv4() == address.is_ipv4());
+        let of_any = || inodes(&is_of_any);
+        let found = [own].into_iter().chain([of_version(), of_any()]).find(|found| !found.is_empty());
+        found.map_or(Peer::Unknown, Peer::Here)
     }
 
     /// Returns whether its process made a connection: the other end listens, or is elsewhere and nothing listens at this one.
     fn is_made_here(&self, socket: &InetSocket) -> bool {
-        let is_listened_at = |port: u16| self.listeners.contains_key(&port);
+        let is_listened_at = |port: u16| self.receivers.contains_key(&(InetProtocol::Tcp, port));
         match is_here(socket) {
             true => is_listened_at(socket.remote.port()),
             false => !is_listened_at(socket.local.port()),
