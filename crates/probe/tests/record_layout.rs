@@ -2,10 +2,10 @@
 
 #![allow(clippy::unwrap_used)]
 
+use facts::linux::system_calls::{Machine, numbers_with_file};
 use std::collections::HashMap;
 
 use facts::linux::bpf_task::{EndOfRound, Item, Items};
-use facts::linux::system_calls::Machine;
 use facts::task::figure::Figure;
 use facts::task::wait::{WaitReason, WaitTarget};
 use facts::task::{Accounting, Cause, TaskRow};
@@ -169,4 +169,22 @@ fn every_member_of_the_end_of_a_round_is_decoded() {
     let EndOfRound { skipped, fingerprints, ended_on_cpu, is_overflown, .. } = end;
     assert_eq!((skipped, fingerprints, ended_on_cpu, is_overflown), (3, 5, Nanos(7), true));
     assert_eq!(end.given_up().collect::<Vec<_>>(), [11]);
+}
+
+/// The program looks for the files of the same system calls as the table has with a descriptor.
+#[test]
+fn the_program_knows_which_calls_have_a_file() {
+    let source = include_str!("../src/bpf/tasks.bpf.c");
+    let numbers = |function: &str| -> Vec<i32> {
+        let (_, body) = source.split_once(function).unwrap();
+        let (cases, _) = body.split_once("return 1;").unwrap();
+        let numbers =
+            cases.split("case ").skip(1).map(|case| case.split(':').next().unwrap().parse().unwrap());
+        numbers.collect()
+    };
+    for (machine, function) in
+        [(Machine::X86_64, "int has_file_x86_64"), (Machine::Aarch64, "int has_file_aarch64")]
+    {
+        assert_eq!(numbers(function), numbers_with_file(machine), "{function}");
+    }
 }

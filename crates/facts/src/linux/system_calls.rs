@@ -170,6 +170,21 @@ pub fn name_of(machine: Machine, number: i32) -> Option<&'static str> {
     numbered(machine, number).map(|(call, _)| call.name())
 }
 
+/// Returns the numbers of the calls whose first argument is a descriptor that says what they wait for, in order.
+pub fn numbers_with_file(machine: Machine) -> Vec<i32> {
+    let has_file =
+        |row: &&(&str, i32, i32, Argument)| matches!(row.3, Argument::Descriptor | Argument::Command);
+    let number = |row: &(&str, i32, i32, Argument)| match machine {
+        Machine::X86_64 => row.1,
+        Machine::Aarch64 => row.2,
+        Machine::Unknown => NONE,
+    };
+    let mut numbers: Vec<i32> =
+        CALLS.iter().filter(has_file).map(number).filter(|number| *number != NONE).collect();
+    numbers.sort_unstable();
+    numbers
+}
+
 /// Returns the call of a number, and what it waits for.
 pub(crate) fn numbered(machine: Machine, number: i32) -> Option<(SystemCall, Argument)> {
     let place = CALLS.iter().position(|(_, x86_64, aarch64, _)| match machine {
