@@ -73,9 +73,19 @@ impl Buffer {
 
     /// The whole of a file that is read once and not kept.
     pub(crate) fn read_once(&mut self, directory: &MachineDirectory, path: &str) -> Result<&[u8], Errno> {
+        self.read_once_as(directory, path, Extent::Records)
+    }
+
+    /// The whole of such a file that comes out of the kernel in a known way.
+    pub(crate) fn read_once_as(
+        &mut self,
+        directory: &MachineDirectory,
+        path: &str,
+        extent: Extent,
+    ) -> Result<&[u8], Errno> {
         self.calls += 2;
         let file = directory.open_at(path, OFlags::RDONLY)?;
-        self.read(file, Extent::Records)
+        self.read(file, extent)
     }
 }
 

@@ -11,7 +11,7 @@ use facts::task::wait::{FileKind, Wait};
 use rustix::fs::{FileType, OFlags};
 use rustix::io::{Errno, pread};
 
-use crate::linux::files::Buffer;
+use crate::linux::files::{Buffer, Extent};
 use crate::linux::system_calls::MACHINE;
 use crate::linux::tasks::listing::Listing;
 use crate::roots::MachineDirectory;
@@ -99,7 +99,7 @@ impl Processes {
 
     fn thread(&mut self, pid: u32, tid: u32) -> Option<ThreadNow> {
         let mut stat = PidStat::default();
-        let bytes = self.buffer.read_once(&self.root, &format!("proc/{pid}/task/{tid}/stat")).ok()?;
+        let bytes = self.read_piece(pid, tid, "stat").ok()?;
         stat.parse(bytes).ok()?;
         // A thread of the kernel has no memory of its own.
         let is_of_kernel = stat.virtual_bytes == 0;
@@ -127,10 +127,17 @@ impl Processes {
     }
 
     fn read_call(&mut self, pid: u32, tid: u32) -> Result<PidSyscall, Errno> {
-        let bytes = self.buffer.read_once(&self.root, &format!("proc/{pid}/task/{tid}/syscall"))?;
+        let bytes = self.read_piece(pid, tid, "syscall")?;
         PidSyscall::parse(bytes).map_err(|_| Errno::BADMSG)
     }
 
+    /// Reads a file of a thread that the kernel makes in one piece.
+    fn read_piece(&mut self, pid: u32, tid: u32, name: &str) -> Result<&[u8], Errno> {
+        let path = format!("proc/{pid}/task/{tid}/{name}");
+        self.buffer.read_once_as(&self.root, &path, Extent::Whole)
+    }
+
+    /// The system call of a thread.
     pub(super) fn call(&mut self, thread: &ThreadNow) -> Option<PidSyscall> {
         self.read_call(thread.pid, thread.tid).ok()
     }
