@@ -19,6 +19,7 @@ import { TaskTable } from "./task_table";
 import { Timeline } from "./timeline";
 import { time, written } from "./units";
 import { GROUPINGS, SPANS, read, selected, write, type View } from "./view";
+import { OF_VERDICT, Verdict } from "./verdict";
 import { renew_why } from "./why";
 
 const SHORTEST_SPAN_MS = 10_000;
@@ -30,6 +31,8 @@ const KEEP_UP_MS = 5_000;
 const LEAST_REFRESH_MS = 15_000;
 /** What whit itself uses. */
 const OWN_COST = ["rate(whit_agent_cpu_seconds_total[30s])", "whit_agent_resident_bytes"];
+/** What is said of the present beside the plots. */
+const OF_NOW = [...OWN_COST, ...OF_VERDICT];
 
 let view = read(location.hash);
 let status: Status = { first_ms: null, last_ms: null, tick_ms: 0, version: "", sees_all: true, spans: [] };
@@ -64,10 +67,11 @@ const timeline = new Timeline({
   zoomed: (window) => zoom(window),
   chosen: ({ from_ms, to_ms }) => go({ at_ms: from_ms, end_ms: Math.max(to_ms, from_ms + (view.span_ms ?? 0) / 2) }),
 });
+const verdict = new Verdict({ checks: (state) => go({ place: "checks", check: "", state }) });
 const live = new Live({
   values: (answers) => {
     move_to(answers.from_ms);
-    show_own_cost(answers.answers.splice(-OWN_COST.length));
+    show_present(answers.answers.splice(-OF_NOW.length));
     // Ticks are missing: before the stream began, or where it was interrupted.
     if (plots?.push(answers) === false) void show();
   },
@@ -118,7 +122,7 @@ async function show(): Promise<void> {
     table.arranged(view.by, view.sort);
     if (view.place === "checks") return await show_checks(signal);
     if (view.place !== "explore") prepare_plots();
-    const parts = [signs_pace.work(() => show_signs(signal)), ask_own_cost(signal)];
+    const parts = [signs_pace.work(() => show_signs(signal)), ask_present(signal)];
     if (view.place === "explore") parts.push(explore.show(view.expression, shown, status.tick_ms, view.zone, signal));
     else parts.push(plots!.show(shown, status.tick_ms, view.zone, signal).then(watch), why_pace.work(() => show_reasons(signal)));
     if (view.place !== "machine") watch();
@@ -144,7 +148,7 @@ async function show_checks(signal: AbortSignal): Promise<void> {
     prepare_plots(entry.selector);
     await plots!.show(shown, status.tick_ms, zone, signal);
   }
-  await Promise.all([signs, ask_own_cost(signal)]);
+  await Promise.all([signs, ask_present(signal)]);
   say(null);
 }
 
@@ -156,7 +160,7 @@ function show_frame(): void {
   element("check-tools").hidden = view.check !== "";
   element("plots").hidden = view.place === "explore" || (is_of_checks && view.check === "");
   element("why-section").hidden = view.place === "explore" || is_of_checks;
-  element("tasks-section").hidden = view.place !== "machine";
+  element("tasks-section").hidden = element("verdict").hidden = view.place !== "machine";
   element("exits-section").hidden = element("of-section").hidden = view.place !== "tasks";
   const target = selected(view.of);
   element("of").textContent = target ? `${target.label} ${target.value}` : view.of;
@@ -204,7 +208,7 @@ const live_expressions = () => (view.place === "machine" && status.sees_all ? (p
 
 /** Lets values come by themselves, or not. */
 function watch(): void {
-  if (is_live() && view.place === "machine") live.watch([...live_expressions(), ...OWN_COST], rows_by());
+  if (is_live() && view.place === "machine") live.watch([...live_expressions(), ...OF_NOW], rows_by());
   else live.end();
 }
 
@@ -239,7 +243,12 @@ async function show_reasons(signal: AbortSignal): Promise<void> {
   // Of one tick nothing can be said.
   if (window.from_ms >= window.to_ms) return void (element("why-state").textContent = "");
   const title = `Why, ${time(window.from_ms, view.zone)} – ${time(window.to_ms, view.zone)}`;
-  const again_s = await renew_why(target, title, () => agent.why(window, target, signal), {
+  const ask = async () => {
+    const why = await agent.why(window, target, signal);
+    if (view.place === "machine") verdict.find(why.sentences);
+    return why;
+  };
+  const again_s = await renew_why(target, title, ask, {
     plot: (expression) => write({ ...view, place: "explore", expression: expression.replace(/\[\d+m?s\]/g, `[${evidence_range_s()}s]`) }),
     tasks: (of) => write({ ...view, place: "tasks", of }),
   });
@@ -258,9 +267,15 @@ async function show_signs(signal: AbortSignal): Promise<void> {
   explore.sign(found);
 }
 
-async function ask_own_cost(signal: AbortSignal): Promise<void> {
+async function ask_present(signal: AbortSignal): Promise<void> {
   const steps = { from_ms: shown.to_ms, to_ms: shown.to_ms, step_ms: 1000 };
-  show_own_cost((await agent.plots(OWN_COST, steps, signal)).answers);
+  show_present((await agent.plots(OF_NOW, steps, signal)).answers);
+}
+
+/** The newest answers to [`OF_NOW`]. */
+function show_present(answers: Curves[]): void {
+  show_own_cost(answers.slice(0, OWN_COST.length));
+  verdict.show(answers.slice(OWN_COST.length));
 }
 
 /** What whit itself uses, always. */

@@ -10,16 +10,30 @@ export interface Panel {
   curves: Curve[];
   /** What is said where nothing was recorded: why, and how to get it. */
   absent: string;
+  /** One of the first, and larger than the others. */
+  is_large?: boolean;
+  /** The number beside the title: that of all curves together, or of the highest one; none if neither says something. */
+  present?: "sum" | "highest";
 }
 
 export interface Curve {
   expression: string;
   /** What it is called; `{label}` stands for a label of its series. */
   name: string;
+  /** Its colour in the style sheet, if that is none of those of curves. */
+  colour?: string;
 }
 
 const CPUS = "scalar(count(count by (cpu) (node_cpu_seconds_total)))";
 const of_cpu = (mode: string) => `sum(rate(node_cpu_seconds_total{mode="${mode}"}[W])) / ${CPUS}`;
+
+/** Parts of memory as `whit free` has them: docs/MEMORY.md. */
+const ANONYMOUS = "node_memory_AnonPages_bytes + node_memory_Shmem_bytes";
+const KERNEL =
+  "node_memory_SUnreclaim_bytes + node_memory_KernelStack_bytes + node_memory_PageTables_bytes + (node_memory_Percpu_bytes or 0 * node_memory_MemTotal_bytes)";
+const CACHES =
+  "node_memory_Buffers_bytes + node_memory_Cached_bytes - node_memory_Shmem_bytes + (node_memory_KReclaimable_bytes or node_memory_SReclaimable_bytes)";
+const OTHERS = `clamp_min(node_memory_MemTotal_bytes - node_memory_MemFree_bytes - (${ANONYMOUS} + ${KERNEL} + ${CACHES}), 0)`;
 
 /** Parts of a task's time that add up, as the agent names them, and in words. */
 const TIMES: [string, string][] = [
@@ -36,18 +50,26 @@ const MEMORY_WAITS: [string, string][] = [
   ["compaction", "until memory was compacted"],
 ];
 
+/** The time that tasks wanted to go on: they did, or waited. */
+const WANTED = TIMES.map(([state]) => state).join("|");
+
 const NO_TASKS =
   "No tasks were recorded. The agent records them unless its configuration says otherwise; it needs CAP_NET_ADMIN and sysctl kernel.task_delayacct=1 for waits.";
 
-/** Where the time of tasks went: of all of them, or of those of a selector. */
+/** Where the time of tasks went: of all of them, or of those of a selector. The parts that add up are shares of the time that they wanted. */
 function time_panels(of: string | null): Panel[] {
-  const curve = ([state, name]: [string, string]): Curve => {
-    const of_all = `rate(whit_tasks_seconds_total{state="${state}"}[W])`;
-    return { expression: of === null ? of_all : `sum(rate(whit_task_${state}_seconds_total${of}[W]))`, name };
-  };
+  const time = (state: string) =>
+    of === null ? `sum(rate(whit_tasks_seconds_total{state="${state}"}[W]))` : `sum(rate(whit_task_${state}_seconds_total${of}[W]))`;
+  const wanted =
+    of === null
+      ? `sum(rate(whit_tasks_seconds_total{state=~"${WANTED}"}[W]))`
+      : TIMES.map(([state]) => time(state)).join(" + ");
+  // Of those that wanted none each part is 0.
+  const part = ([state, name]: [string, string]): Curve => ({ expression: `${time(state)} / clamp_min(${wanted}, 1e-9)`, name });
+  const curve = ([state, name]: [string, string]): Curve => ({ expression: time(state), name });
   return [
-    { title: "Where the time went", measure: "ratio", is_stacked: true, absent: NO_TASKS, curves: TIMES.map(curve) },
-    { title: "Waits for memory", measure: "ratio", is_stacked: false, absent: NO_TASKS, curves: MEMORY_WAITS.map(curve) },
+    { title: "Where the time of tasks went, sleep apart", measure: "ratio", is_stacked: true, absent: NO_TASKS, curves: TIMES.map(part), is_large: true },
+    { title: "Waits for memory", measure: "ratio", is_stacked: false, absent: NO_TASKS, curves: MEMORY_WAITS.map(curve), present: "highest" },
   ];
 }
 
@@ -59,6 +81,8 @@ export function machine_panels(sees_all: boolean): Panel[] {
       title: "CPU",
       measure: "ratio",
       is_stacked: true,
+      is_large: true,
+      present: "sum",
       absent: "Nothing was recorded.",
       curves: ["user", "system", "nice", "irq", "softirq", "steal"].map((mode) => ({ expression: of_cpu(mode), name: mode })),
     },
@@ -66,18 +90,29 @@ export function machine_panels(sees_all: boolean): Panel[] {
     {
       title: "Memory",
       measure: "bytes",
-      is_stacked: false,
+      is_stacked: true,
       absent: "Nothing was recorded.",
       curves: [
-        { expression: "node_memory_MemTotal_bytes - node_memory_MemAvailable_bytes", name: "used" },
-        { expression: "node_memory_MemTotal_bytes", name: "total" },
-        { expression: "node_memory_SwapTotal_bytes - node_memory_SwapFree_bytes", name: "swapped" },
+        { expression: ANONYMOUS, name: "anonymous" },
+        { expression: KERNEL, name: "kernel" },
+        { expression: OTHERS, name: "others" },
+        { expression: CACHES, name: "caches" },
+        { expression: "node_memory_MemFree_bytes", name: "free", colour: "--line" },
       ],
+    },
+    {
+      title: "Swap",
+      measure: "bytes",
+      is_stacked: false,
+      present: "sum",
+      absent: "There is none.",
+      curves: [{ expression: "node_memory_SwapTotal_bytes - node_memory_SwapFree_bytes", name: "swapped" }],
     },
     {
       title: "Pressure",
       measure: "ratio",
       is_stacked: false,
+      present: "highest",
       absent: "The kernel does not count it: since Linux 4.20 it does, if built with CONFIG_PSI and started with psi=1.",
       curves: ["cpu", "io", "memory"].map((what) => ({
         expression: `rate(node_pressure_${what}_waiting_seconds_total[W])`,
@@ -88,6 +123,7 @@ export function machine_panels(sees_all: boolean): Panel[] {
       title: "Disks",
       measure: "bytes_per_second",
       is_stacked: false,
+      present: "sum",
       absent: "There are no disks, or /proc/diskstats cannot be read.",
       curves: [
         { expression: "sum(rate(node_disk_read_bytes_total[W]))", name: "read" },
@@ -98,6 +134,7 @@ export function machine_panels(sees_all: boolean): Panel[] {
       title: "Network",
       measure: "bytes_per_second",
       is_stacked: false,
+      present: "sum",
       absent: "There is no network but the loopback's.",
       curves: [
         { expression: 'sum(rate(node_network_receive_bytes_total{device!="lo"}[W]))', name: "received" },
@@ -125,12 +162,15 @@ export function check_panels(of: string): Panel[] {
 
 /** The tasks of a selector. */
 export function task_panels(of: string): Panel[] {
+  const [time, memory_waits] = time_panels(of) as [Panel, Panel];
   return [
-    ...time_panels(of),
+    time,
     {
       title: "Threads asleep, by what they wait for",
       measure: "number",
       is_stacked: true,
+      is_large: true,
+      present: "sum",
       absent: "What sleeping tasks wait for is known from Linux 5.15 on, if the agent has CAP_BPF.",
       curves: [{ expression: `sum by (reason) (whit_task_waiting${of})`, name: "{reason}" }],
     },
@@ -138,6 +178,7 @@ export function task_panels(of: string): Panel[] {
       title: "Memory",
       measure: "bytes",
       is_stacked: false,
+      present: "sum",
       absent: NO_TASKS,
       curves: [{ expression: `sum(whit_task_resident_bytes${of})`, name: "resident" }],
     },
@@ -145,6 +186,7 @@ export function task_panels(of: string): Panel[] {
       title: "Disks",
       measure: "bytes_per_second",
       is_stacked: false,
+      present: "sum",
       absent: "What tasks read and write is counted since Linux 2.6.20, for the agent's own tasks unless it has CAP_SYS_PTRACE or BPF.",
       curves: [
         { expression: `sum(rate(whit_task_read_bytes_total${of}[W]))`, name: "read" },
@@ -155,11 +197,13 @@ export function task_panels(of: string): Panel[] {
       title: "Context switches",
       measure: "rate",
       is_stacked: false,
+      present: "sum",
       absent: NO_TASKS,
       curves: [
         { expression: `sum(rate(whit_task_voluntary_switches_total${of}[W]))`, name: "by itself" },
         { expression: `sum(rate(whit_task_involuntary_switches_total${of}[W]))`, name: "forced" },
       ],
     },
+    memory_waits,
   ];
 }

@@ -7,7 +7,10 @@ import type { Panel } from "./panels";
 import type { Curves } from "./replies";
 import { increments, tick, time, written, type Zone } from "./units";
 
-const HEIGHT = 160;
+/** In pixels: of the first plots, and of the others. */
+const [LARGE, SMALL] = [200, 100];
+/** The value of an instant is as new as this many steps before it: rates end at a sample. */
+const NEWEST_STEPS = 3;
 const COLOURS = 8;
 
 /** What happens at a plot. */
@@ -52,6 +55,7 @@ export function named(panel: Panel, answers: Curves[]): { names: string[]; colum
 export class Plot {
   readonly element = document.createElement("figure");
   private readonly place = document.createElement("div");
+  private readonly present = document.createElement("output");
   private readonly absence = document.createElement("p");
   private plot: uPlot | null = null;
   private shown: Columns = { times: [], names: [], columns: [] };
@@ -63,7 +67,8 @@ export class Plot {
     private readonly events: PlotEvents,
   ) {
     const caption = document.createElement("figcaption");
-    caption.textContent = panel.title;
+    caption.append(panel.title, " ", this.present);
+    this.element.className = panel.is_large ? "large" : "small";
     this.absence.className = "absence";
     this.element.append(caption, this.place, this.absence);
     this.place.className = "plot";
@@ -79,6 +84,12 @@ export class Plot {
     if (is_same) this.plot!.setData(this.data());
     else this.begin();
     this.element.setAttribute("aria-label", this.words());
+    this.present.textContent = this.present_words();
+  }
+
+  /** Whether there is something to see: a value that is not 0. */
+  get is_quiet(): boolean {
+    return this.shown.columns.length > 0 && this.shown.columns.every((column) => column.every((value) => !value));
   }
 
   sign(signs: Sign[]): void {
@@ -94,9 +105,21 @@ export class Plot {
   /** The last values in words, for those who do not see the plot. */
   private words(): string {
     const { names, columns } = this.shown;
-    const last = columns.map((column) => column.findLast((value) => value !== null));
+    const last = columns.map(newest);
     const values = names.map((name, place) => `${name} ${written(last[place], this.panel.measure)}`);
     return `${this.panel.title}: ${values.join(", ") || this.panel.absent}`;
+  }
+
+  /** The number beside the title. */
+  private present_words(): string {
+    const values = this.shown.columns.map(newest).filter((value) => value !== null);
+    if (!this.panel.present || values.length === 0) return "";
+    const present = this.panel.present === "sum" ? values.reduce((sum, value) => sum + value, 0) : Math.max(...values);
+    return written(present, this.panel.measure);
+  }
+
+  private get height(): number {
+    return this.panel.is_large ? LARGE : SMALL;
   }
 
   private data(): uPlot.AlignedData {
@@ -114,7 +137,8 @@ export class Plot {
     const { measure, is_stacked } = this.panel;
     const axis = { stroke: colour("--text"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false } };
     const series: uPlot.Series[] = this.shown.names.map((name, place) => {
-      const stroke = colour(`--curve-${place % COLOURS}`);
+      const own = this.panel.curves.find((curve) => curve.name === name)?.colour;
+      const stroke = colour(own ?? `--curve-${place % COLOURS}`);
       return {
         label: name,
         stroke,
@@ -128,7 +152,7 @@ export class Plot {
     });
     return {
       width: this.place.clientWidth || 400,
-      height: HEIGHT,
+      height: this.height,
       cursor: { sync: { key: "window" }, drag: { x: true, y: false, setScale: false } },
       // Each is filled down to the one below it.
       bands: is_stacked ? series.slice(1).map((_, place) => ({ series: [place + 2, place + 1] })) : [],
@@ -147,10 +171,10 @@ export class Plot {
     };
   }
 
-  /** That under the cursor, else the last one. */
+  /** That under the cursor, else the newest one. */
   private value(place: number, at: number | null): number | null | undefined {
     const column = this.shown.columns[place];
-    return at === null ? column?.findLast((value) => value !== null) : column?.[at];
+    return at === null ? column && newest(column) : column?.[at];
   }
 
   private draw_signs(plot: uPlot): void {
@@ -194,9 +218,12 @@ export class Plot {
 
   private resize(): void {
     const width = this.place.clientWidth;
-    if (this.plot && width > 0 && width !== this.plot.width) this.plot.setSize({ width, height: HEIGHT });
+    if (this.plot && width > 0 && width !== this.plot.width) this.plot.setSize({ width, height: this.height });
   }
 }
+
+/** The value at the end of a column; null if it ended before. */
+const newest = (column: Column): number | null => column.slice(-NEWEST_STEPS).findLast((value) => value !== null) ?? null;
 
 /** A colour of the style sheet. */
 const colour = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();

@@ -33,14 +33,19 @@ export class Plots {
   private steps: Steps = { from_ms: 0, to_ms: 0, step_ms: 1000 };
   private answers: Curves[][] = [];
   private zone: Zone = "local";
+  /** The plots in which nothing is to be seen are behind this. */
+  private readonly quiet = document.createElement("details");
+  private readonly quiet_title = document.createElement("summary");
 
   constructor(
-    place: HTMLElement,
+    private readonly place: HTMLElement,
     panels: Panel[],
     private readonly events: PlotEvents,
   ) {
     this.plots = panels.map((panel) => new Plot(panel, this.events));
-    place.replaceChildren(...this.plots.map((plot) => plot.element));
+    this.quiet.append(this.quiet_title);
+    place.replaceChildren(...this.plots.map((plot) => plot.element), this.quiet);
+    this.quiet.hidden = true;
   }
 
   /** Asks for a window and draws it. */
@@ -99,6 +104,26 @@ export class Plots {
     const count = Math.max(0, (to_ms - from_ms) / step_ms + 1);
     const times = Array.from({ length: count }, (_, step) => (from_ms + step * step_ms) / 1000);
     this.plots.forEach((plot, place) => plot.show({ times, ...named(plot.panel, this.answers[place]!) }, this.zone));
+    this.arrange();
+  }
+
+  /** Puts the plots in which all is 0 behind a line with their titles. Those that are in their place stay: a plot that moves is drawn anew. */
+  private arrange(): void {
+    const quiet = this.plots.filter((plot) => plot.is_quiet && !plot.panel.is_large);
+    for (const plot of this.plots) {
+      const wanted = quiet.includes(plot) ? this.quiet : this.place;
+      if (plot.element.parentElement === wanted) continue;
+      if (wanted === this.quiet) this.quiet.append(plot.element);
+      else this.place.insertBefore(plot.element, this.after(plot));
+    }
+    this.quiet.hidden = quiet.length === 0;
+    this.quiet_title.textContent = `${quiet.length} quiet: ${quiet.map(({ panel }) => panel.title.toLowerCase()).join(", ")}`;
+  }
+
+  /** What stands behind a plot that is not quiet. */
+  private after(plot: Plot): HTMLElement {
+    const behind = this.plots.slice(this.plots.indexOf(plot) + 1);
+    return behind.find(({ element }) => element.parentElement === this.place)?.element ?? this.quiet;
   }
 }
 

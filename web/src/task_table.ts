@@ -16,6 +16,7 @@ interface Column {
 }
 
 const COLUMNS: Column[] = [
+  { key: "name", heading: "name", measure: null, is_word: true },
   { key: "on_cpu", heading: "on a CPU", measure: "ratio" },
   { key: "run_queue", heading: "waits for a CPU", measure: "ratio" },
   { key: "block_io", heading: "waits for a disk", measure: "ratio" },
@@ -26,7 +27,6 @@ const COLUMNS: Column[] = [
   { key: "threads", heading: "threads", measure: null },
   { key: "pid", heading: "pid", measure: null },
   { key: "user", heading: "user", measure: null, is_word: true },
-  { key: "name", heading: "name", measure: null, is_word: true },
   { key: "cgroup", heading: "cgroup", measure: null, is_word: true },
 ];
 
@@ -201,7 +201,7 @@ export class TaskTable {
     const cells = COLUMNS.map(({ key, measure, is_word }) => {
       const value = row[key];
       const text = measure === null ? String(value ?? "–") : figure(value as number | null, measure);
-      const one = cell(text, is_word ? "word" : "number");
+      const one = cell(text, `${is_word ? "word" : "number"} ${key}`);
       if (key === "name" && row.of !== null) {
         const link = document.createElement("a");
         link.href = this.events.address(row.of);
@@ -222,8 +222,8 @@ function figure(value: number | null, measure: Measure): string {
   return measure === "ratio" && value !== null ? `${(value * 100).toFixed(1)} %` : written(value, measure);
 }
 
-/** The bar stands behind the parts of which it is made. */
-const with_bar = (cells: HTMLElement[], bar: HTMLElement) => cells.toSpliced(PARTS.length, 0, bar);
+/** The bar stands before the parts of which it is made. */
+const with_bar = (cells: HTMLElement[], bar: HTMLElement) => cells.toSpliced(1, 0, bar);
 
 /** What the row did, as parts of its time; of more than one thread as parts of what they did together. */
 function bar(row: Row): HTMLElement {

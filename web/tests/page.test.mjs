@@ -42,7 +42,7 @@ const row = (page, name) => page.locator(`#tasks tbody tr:has(a:text-is("${name}
 test("plots and tasks go on with every tick", async () => {
   const page = await open();
   await row(page, LOAD).waitFor();
-  const on_cpu = async () => parseFloat(await row(page, LOAD).locator("td").first().textContent());
+  const on_cpu = async () => parseFloat(await row(page, LOAD).locator("td.on_cpu").textContent());
   await until("the load uses a CPU", async () => (await on_cpu()) > 5);
   const before = await page.locator("#window").textContent();
   const words = await plot(page, "CPU").getAttribute("aria-label");
@@ -96,7 +96,7 @@ test("from a task's row to its page", async () => {
   const page = await open();
   await row(page, LOAD).locator("a").click();
   await page.locator("#of:has-text('pid')").waitFor();
-  await until("its time", async () => /on a CPU [1-9]/.test((await plot(page, "Where the time went").getAttribute("aria-label")) ?? ""));
+  await until("its time", async () => /on a CPU [1-9]/.test((await plot(page, "Where the time of tasks went, sleep apart").getAttribute("aria-label")) ?? ""));
   await page.locator("#why li", { hasText: "It was on a CPU" }).waitFor();
   await is_accessible(page);
   await picture(page, "task", { fullPage: true });
@@ -121,6 +121,23 @@ test("exits are listed", async () => {
   await rest(2500);
   const page = await open("#place=tasks&of=%7Bcomm%3D%22sh%22%7D");
   await page.locator("#exits td", { hasText: "status 3" }).first().waitFor();
+  await page.close();
+});
+
+test("the first line says how the machine is", async () => {
+  const page = await open();
+  const chips = () => page.locator("#verdict > *").allTextContents();
+  await until("a verdict", async () => /^(Healthy|\d+ findings?)$/.test((await chips())[0] ?? ""));
+  const found = await chips();
+  assert.match(found[1], /^CPU [0-9.]+ %$/);
+  assert.match(found[2], /^memory [0-9.]+ [MG]iB of [0-9.]+ GiB$/);
+  // Then why, then plots, then tasks.
+  const tops = await Promise.all(["#verdict", "#why-section", "#plots", "#tasks-section"].map(async (id) => (await page.locator(id).boundingBox()).y));
+  assert.deepEqual(tops, tops.toSorted((one, other) => one - other));
+  // What is said agrees with the list below.
+  const count = await page.locator("#why li").count();
+  if (found[0] !== "Healthy") assert.ok(count >= parseInt(found[0], 10));
+  await is_accessible(page);
   await page.close();
 });
 

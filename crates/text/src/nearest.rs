@@ -1,15 +1,31 @@
 //! Suggestions for a misspelt word.
 
-/// Returns `; did you mean "format"?` for a misspelt word, and a list of all words if none is similar.
+/// The most words that are listed where none is similar.
+const MOST_LISTED: usize = 12;
+/// How many of more words are named.
+const NAMED: usize = 3;
+
+/// Returns `; did you mean "format"?` for a misspelt word, and a list of all words if none is similar, or of those most alike if they are many.
 pub fn did_you_mean<'a>(word: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
     let nearest = known.clone().map(|known| (distance(word, known), known)).min();
     match nearest {
         Some((distance, known)) if distance <= 1 + word.chars().count().max(known.len()) / 4 => {
             format!("; did you mean \"{known}\"?")
         }
+        Some(_) if known.clone().nth(MOST_LISTED).is_some() => {
+            format!("; named most alike: {}", nearest_words(word, known, NAMED).join(", "))
+        }
         Some(_) => format!("; there are {}", known.collect::<Vec<_>>().join(", ")),
         None => String::new(),
     }
+}
+
+/// Returns the words that are most similar to one, the nearest first, `count` of them at most.
+pub fn nearest_words<'a>(word: &str, known: impl Iterator<Item = &'a str>, count: usize) -> Vec<&'a str> {
+    let mut all: Vec<(usize, &str)> = known.map(|known| (distance(word, known), known)).collect();
+    all.sort_unstable();
+    all.dedup();
+    all.into_iter().map(|(_, known)| known).take(count).collect()
 }
 
 /// The edit distance: characters to insert, delete, replace or swap with their neighbour.
@@ -37,9 +53,13 @@ mod tests {
 
     #[test]
     fn a_similar_word_is_suggested_else_all_are_listed() {
+        assert_eq!(nearest_words("ab", ["abc", "x", "ab", "b", "ab"].into_iter(), 2), ["ab", "abc"]);
         let known = ["format", "interval"];
         assert_eq!(did_you_mean("fromat", known.into_iter()), "; did you mean \"format\"?");
         assert_eq!(did_you_mean("zzz", known.into_iter()), "; there are format, interval");
         assert_eq!(did_you_mean("zzz", [].into_iter()), "");
+        let many: Vec<String> = (10..30).map(|number| format!("check-{number}")).collect();
+        let hint = did_you_mean("zzz", many.iter().map(String::as_str));
+        assert_eq!(hint, "; named most alike: check-10, check-11, check-12");
     }
 }

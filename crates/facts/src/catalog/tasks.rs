@@ -148,7 +148,7 @@ pub const TASK_METRICS: [TaskMetric; Figure::COUNT] = [
 /// The series of what threads wait for, and what it is: the reason is a label.
 pub const TASK_WAITING: (&str, &str) = (
     "whit_task_waiting",
-    "1 for each thread that sleeps, by the reason for which it does; the iterator of BPF tells it.",
+    "1 for each thread that sleeps, by the reason for which it does; as the iterator of BPF reads it.",
 );
 
 /// The row of a figure.

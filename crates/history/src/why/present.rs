@@ -98,22 +98,27 @@ fn of_holdup(
             let text = format!("{who} for answers of {probably}{name}{}.", end.words);
             (Trouble::Server, text, Some(end.comm), Some(end.tid))
         }
-        Hindrance::Remote { address, is_silent } => {
-            let is_trouble = *is_silent || holdup.is_asked_again || holdup.asked_ms < LONGEST_QUESTION_MS;
+        Hindrance::Remote { address, is_reader, is_silent } => {
             let way = match is_silent {
-                true => "which does not acknowledge what was sent to it".to_owned(),
-                false => format!("to which it last sent {}", ago(holdup.asked_ms)),
+                true => ", which does not acknowledge it".to_owned(),
+                false => format!(", {} ago", Span(Nanos(u64::from(holdup.asked_ms) * 1_000_000))),
             };
-            is_trouble.then_some(())?;
-            (Trouble::Server, format!("{who} for answers of {address}, {way}."), None, None)
+            let is_trouble = *is_reader || *is_silent || holdup.is_asked_again;
+            (is_trouble || holdup.asked_ms < LONGEST_QUESTION_MS).then_some(())?;
+            match is_reader {
+                true => {
+                    let text = format!("{who} for {address} to read what was last sent to it{way}.");
+                    (Trouble::Reader, text, None, None)
+                }
+                false => {
+                    let text = format!("{who} for answers of {address} to what was last sent to it{way}.");
+                    (Trouble::Server, text, None, None)
+                }
+            }
         }
     };
     let culprit = culprit.map(Culprit::Program);
     Some((sentence(trouble, Cost::Lost(average), text, culprit, []), end))
-}
-
-fn ago(milliseconds: u32) -> String {
-    format!("{} ago", Span(Nanos(u64::from(milliseconds) * 1_000_000)))
 }
 
 fn probably(holdup: &Holdup) -> &'static str {
@@ -179,4 +184,130 @@ fn name_of(source: &mut impl WaitSource, pid: u32) -> String {
 
 fn comm_of(source: &mut impl WaitSource, pid: u32) -> Option<String> {
     source.process(pid).map(|process| process.comm().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use facts::linux::socket_tables::InetProtocol;
+    use facts::linux::system_calls::Machine;
+    use facts::linux::tcp_info::{DataSegments, TcpInfo};
+    use facts::task::chain::{Awaited, Dependence, Object, ProcessNow};
+    use facts::task::wait::{FileKind, Wait};
+
+    use super::*;
+
+    const READ: i32 = 0;
+    const WRITE: i32 = 1;
+    const ACCEPT: i32 = 43;
+    const RECEIVE: i32 = 45;
+    const FLOCK: i32 = 73;
+    const SLEEP: i32 = 230;
+    const EPOLL: i32 = 232;
+
+    /// Processes of one thread: number, system call, kind of its file, and what it waits for.
+    struct Staged(Vec<(u32, i32, FileKind, Awaited)>);
+
+    impl WaitSource for Staged {
+        fn process(&mut self, pid: u32) -> Option<Rc<ProcessNow>> {
+            let (_, call, file, _) = self.0.iter().find(|(known, ..)| *known == pid)?;
+            let wait = Wait::of_call(Machine::X86_64, *call, [3, 1, 0, 0], *file)?;
+            let thread =
+                ThreadNow { tid: pid, pid, comm: format!("p{pid}"), activity: Activity::Waits(wait) };
+            Some(Rc::new(ProcessNow { pid, threads: vec![thread] }))
+        }
+
+        fn awaited(&mut self, thread: &ThreadNow) -> Awaited {
+            let found = self.0.iter().find(|(pid, ..)| *pid == thread.pid);
+            found.map_or(Awaited::NOTHING, |(.., awaited)| awaited.clone())
+        }
+    }
+
+    fn on(pid: u32) -> Dependence {
+        Dependence::Processes { pids: vec![pid], is_probable: false }
+    }
+
+    /// What is said of process 1 that waits, by the call of process 2.
+    fn said(call: i32, file: FileKind, awaited: &[Awaited], other: (i32, FileKind)) -> Vec<String> {
+        let mut held_up = HeldUp::default();
+        let mut staged = Staged(Vec::new());
+        for awaited in awaited {
+            staged = Staged(vec![(1, call, file, awaited.clone()), (2, other.0, other.1, Awaited::NOTHING)]);
+            held_up.look(&mut staged, &[1, 2]);
+        }
+        hold_ups(&held_up, &mut staged).into_iter().map(|sentence| sentence.text).collect()
+    }
+
+    fn connection(remote: &str, last_sent_ms: u32, sent: u32, on: Dependence) -> Awaited {
+        let tcp = TcpInfo {
+            unacknowledged: 0,
+            lost: 0,
+            retransmits: 0,
+            probes: 0,
+            last_sent_ms,
+            last_received_ms: last_sent_ms + 1,
+            data_segments: Some(DataSegments { sent, received: 1 }),
+            round_trip_us: 9,
+            total_retransmitted: 0,
+            unsent_bytes: 0,
+        };
+        let (protocol, remote) = (InetProtocol::Tcp, remote.parse().unwrap());
+        Awaited::new(Object::Connection { protocol, remote, is_made_here: true, tcp: Some(tcp) }, on)
+    }
+
+    #[test]
+    fn who_does_not_read_is_named_unless_a_person_reads() {
+        let pipe = Awaited { is_for_room: true, ..Awaited::new(Object::Pipe, on(2)) };
+        let read_by = |other| said(WRITE, FileKind::Pipe, std::slice::from_ref(&pipe), other);
+        assert_eq!(
+            read_by((SLEEP, FileKind::Unknown)),
+            [
+                "p1 (1) waited in 1 of 1 looks for p2 (2) to read what was sent to it; p2 (2) waits until a point in time, in clock_nanosleep."
+            ]
+        );
+        assert!(read_by((READ, FileKind::Terminal)).is_empty());
+    }
+
+    #[test]
+    fn a_server_without_work_is_named_only_if_it_is_asked_again() {
+        let looks = |sent: [u32; 2], other: i32| {
+            let looks = sent.map(|sent| connection("127.0.0.1:80", 500, sent, on(2)));
+            said(RECEIVE, FileKind::LoopbackSocket, &looks, (other, FileKind::EventPoll))
+        };
+        assert!(looks([5, 5], EPOLL).is_empty() && looks([5, 5], ACCEPT).is_empty());
+        let [text] = &looks([5, 6], EPOLL)[..] else { panic!("none") };
+        assert!(
+            text.starts_with("p1 (1) waited in 2 of 2 looks for answers of p2 (2); p2 (2) waits for events"),
+            "{text}"
+        );
+        assert_eq!(looks([5, 5], SLEEP).len(), 1);
+    }
+
+    #[test]
+    fn another_machine_is_named_soon_after_it_was_asked() {
+        let asked_ago = |milliseconds: u32| {
+            let one = connection("192.0.2.1:80", milliseconds, 5, Dependence::None);
+            said(RECEIVE, FileKind::RemoteSocket, &[one], (SLEEP, FileKind::Unknown))
+        };
+        assert_eq!(
+            asked_ago(3_000),
+            [
+                "p1 (1) waited in 1 of 1 looks for answers of 192.0.2.1:80 to what was last sent to it, 3.00 s ago."
+            ]
+        );
+        assert!(asked_ago(20_000).is_empty());
+    }
+
+    #[test]
+    fn the_holder_of_a_lock_is_named_unless_it_has_no_work() {
+        let lock = Awaited::new(Object::File("/srv/lock".to_owned()), on(2));
+        let held_by = |other| said(FLOCK, FileKind::Regular, std::slice::from_ref(&lock), other);
+        let [text] = &held_by((SLEEP, FileKind::Unknown))[..] else { panic!("none") };
+        assert!(
+            text.starts_with("p1 (1) waited in 1 of 1 looks for the lock of /srv/lock, which p2 (2) holds;"),
+            "{text}"
+        );
+        assert!(held_by((EPOLL, FileKind::EventPoll)).is_empty());
+    }
 }

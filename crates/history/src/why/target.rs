@@ -176,7 +176,7 @@ fn slept(examiner: &Examiner<'_>, matcher: &str, awake: f64) -> Result<Option<Se
     Ok(Some(of_own_time(1.0, text, [last])))
 }
 
-/// The time before the end of the window of which readings are counted, in seconds.
+/// Readings of so long before the end of the window are counted, in seconds.
 const LONGEST_COUNTED_S: i64 = 120;
 /// The most reasons that are named, and the least part of the readings for which one is.
 const MOST_REASONS: usize = 3;

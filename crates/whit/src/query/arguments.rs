@@ -17,6 +17,8 @@ pub(crate) struct QueryArgs {
     pub(super) asked: Asked,
     pub(super) origin: PastOrigin,
     pub(super) format: Format,
+    /// An answer without series is a failure.
+    pub(super) fails_if_empty: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +47,8 @@ pub(crate) fn command() -> Command {
                         .requires("since"),
                 )
                 .arg(json())
-                .arg(switch("csv", "Print a line a sample: time, series, value").conflicts_with("json")),
+                .arg(switch("csv", "Print a line a sample: time, series, value").conflicts_with("json"))
+                .arg(switch("fail-empty", "Exit with status 1 if the answer has no series")),
             SERVER,
         )
         .after_help(paragraphs(EXPLANATION))
@@ -114,5 +117,6 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<QueryArgs, Failure> {
         _ => Format::Text,
     };
     let expression = matches.get_one::<String>("expression").cloned().unwrap_or_default();
-    Ok(QueryArgs { expression, asked, origin: origin(matches)?, format })
+    let fails_if_empty = matches.get_flag("fail-empty");
+    Ok(QueryArgs { expression, asked, origin: origin(matches)?, format, fails_if_empty })
 }

@@ -3,20 +3,28 @@
 pub(crate) mod arguments;
 mod render;
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use ::history::answer;
+use ::history::past::Past;
 use ::query::{Answer, Limits, Query};
 use clap::ArgMatches;
 use remote_store::{Asked, RemoteStore};
 use serde_json::json;
 
-use self::arguments::Format;
+use self::arguments::{Format, QueryArgs};
 use command::document::{DocumentKind, Documents};
-use command::failure::Failure;
+use command::failure::{Failure, write_stderr};
 use command::output::Output;
 use command::past::{explain, open};
 use command::past_origin::PastOrigin;
+use formats::series_name::SeriesName;
+use text::nearest::nearest_words;
+use text::printable::Shown as _;
+
+/// The most names that are offered for one.
+const MOST_NEAREST: usize = 3;
 
 /// Asks, and prints the answer.
 pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
@@ -32,7 +40,36 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         }
     }
     Output::stdout().write(text.as_bytes())?;
-    Ok(ExitCode::SUCCESS)
+    if !is_empty(&answer) {
+        return Ok(ExitCode::SUCCESS);
+    }
+    say_unknown_metrics(args);
+    Ok(if args.fails_if_empty { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn is_empty(answer: &Answer) -> bool {
+    match answer {
+        Answer::Vector(series) => series.is_empty(),
+        Answer::Matrix(series) => series.is_empty(),
+        Answer::Scalar(_) | Answer::Text(_) => false,
+    }
+}
+
+/// Says which metrics of an expression without an answer are in no history here, each with those that are named most alike.
+fn say_unknown_metrics(args: &QueryArgs) {
+    let PastOrigin::Directory(directory) = &args.origin else { return };
+    let asked = Query::parse(&args.expression).ok().and_then(|query| query.metrics());
+    let (Some(asked), Ok(past)) = (asked, open(directory)) else { return };
+    let recorded = past.series().map(SeriesName::metric);
+    let of_tasks = Past::task_metrics().map(|(name, _)| name);
+    let known: BTreeSet<&str> = recorded.chain(of_tasks).collect();
+    for metric in asked.iter().filter(|metric| !known.contains(metric.as_str())) {
+        let nearest = nearest_words(metric, known.iter().copied(), MOST_NEAREST).join(", ");
+        write_stderr(&format!(
+            "whit: no series of {} is recorded; named most alike: {nearest}\n",
+            metric.shown()
+        ));
+    }
 }
 
 /// The answer to an expression.

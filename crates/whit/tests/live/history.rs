@@ -11,6 +11,7 @@ use super::trials::{Need, Trial, exact, timed};
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         exact("an_export_can_be_imported", &[], round_trip),
+        exact("a_metric_that_is_misspelt_is_named", &[], misspelt),
         timed(
             "sysstat_recorded_the_same",
             &[Need::Program("sadf")],
@@ -29,6 +30,29 @@ fn agent(data: &Path, words: &[&str]) -> Command {
     command.arg("agent").arg("--data").arg(data).arg("--now").arg(data.join("now"));
     command.arg("--socket").arg(data.join("agent.sock")).args(words);
     command
+}
+
+fn misspelt() -> Result<(), Failed> {
+    let scratch = Scratch::new("history-misspelt");
+    let data = scratch.0.join("data");
+    assert!(agent(&data, &["-i", "100ms", "-n", "5"]).status()?.success());
+    let ask = |words: &[&str]| {
+        let mut command = Command::new(super::machine::WHIT);
+        command.arg("query").args(words).arg("--data").arg(&data).output()
+    };
+    let known = ask(&["node_load1", "--fail-empty"])?;
+    assert!(known.status.success() && known.stderr.is_empty(), "{known:?}");
+    let misspelt = ask(&["rate(node_lod1[1m])"])?;
+    let words = String::from_utf8_lossy(&misspelt.stderr);
+    assert!(
+        misspelt.status.success() && words.contains("node_lod1") && words.contains("node_load1"),
+        "{words}"
+    );
+    assert_eq!(ask(&["node_lod1", "--fail-empty"])?.status.code(), Some(1));
+    // It is known, and has no series of this name.
+    let none = ask(&["whit_task_waiting{comm=\"none\"}", "--fail-empty"])?;
+    assert!(none.status.code() == Some(1) && none.stderr.is_empty(), "{none:?}");
+    Ok(())
 }
 
 fn round_trip() -> Result<(), Failed> {

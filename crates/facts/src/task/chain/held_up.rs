@@ -1,11 +1,11 @@
 //! What holds up the threads of a machine, seen in several looks.
 //!
 //! Counted are only waits that another task or machine should end soon: locks whose holder is known, readers that do not read, and answers
-//! that are due. Whoever waits for work is not held up.
+//! that are due. A thread that waits for work is not held up.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::hindrance::{Hindrance, Wanted, can_be_held_up, question, wanted};
+use super::hindrance::{CountedWait, Hindrance, can_be_held_up, counted_wait, question};
 use super::now::{Activity, Awaited, Dependence, Object, ThreadNow, WaitSource};
 use crate::linux::tcp_info::Question;
 use crate::task::wait::WaitReason;
@@ -70,10 +70,10 @@ impl HeldUp {
                 if question != Question::Unanswered {
                     continue;
                 }
-                let Some(wanted) = wanted(source, thread, &awaited) else { continue };
-                let is_new = seen.insert(wanted.hindrance.clone());
-                let can_be_circle = !matches!(wanted.hindrance, Hindrance::Server { .. });
-                let found = self.found(thread, wanted);
+                let Some(counted) = counted_wait(source, thread, &awaited) else { continue };
+                let is_new = seen.insert(counted.hindrance.clone());
+                let can_be_circle = !matches!(counted.hindrance, Hindrance::Server { .. });
+                let found = self.found(thread, counted);
                 found.pids.insert(*pid);
                 found.threads += 1;
                 found.looks += u32::from(is_new);
@@ -90,8 +90,8 @@ impl HeldUp {
         held_up.into_iter().collect()
     }
 
-    fn found(&mut self, thread: &ThreadNow, wanted: Wanted) -> &mut Holdup {
-        let Wanted { hindrance, is_probable, asked_ms } = wanted;
+    fn found(&mut self, thread: &ThreadNow, counted: CountedWait) -> &mut Holdup {
+        let CountedWait { hindrance, is_probable, asked_ms } = counted;
         let found = self.found.entry(hindrance.clone()).or_insert_with(|| Holdup {
             hindrance,
             example: thread.clone(),
@@ -300,7 +300,7 @@ mod tests {
         let is_served = Some(Hindrance::Server { pid: 7 });
         assert_eq!(found([500, 600], [3, 3], true, &server), is_served);
         let address = "192.0.2.1:80".parse().unwrap();
-        let remote = Some(Hindrance::Remote { address, is_silent: false });
+        let remote = Some(Hindrance::Remote { address, is_reader: false, is_silent: false });
         assert_eq!(found([500, 600], [3, 3], true, &Dependence::None), remote);
         // It was answered, or has just been asked; the other end asks; whose that is is not known.
         assert_eq!(found([600, 500], [3, 3], true, &server), None);

@@ -41,13 +41,15 @@ pub enum Hindrance {
     Remote {
         /// Its address.
         address: SocketAddr,
+        /// It does not read.
+        is_reader: bool,
         /// It does not even acknowledge what was sent.
         is_silent: bool,
     },
 }
 
 /// A wait of a thread, as far as it counts.
-pub(super) struct Wanted {
+pub(super) struct CountedWait {
     pub(super) hindrance: Hindrance,
     pub(super) is_probable: bool,
     pub(super) asked_ms: u32,
@@ -81,8 +83,12 @@ pub(super) fn question(awaited: &Awaited, wait: Wait, has_asked_again: bool) -> 
 }
 
 /// Returns what holds up a thread; `None` if that is not known.
-pub(super) fn wanted(source: &mut impl WaitSource, thread: &ThreadNow, awaited: &Awaited) -> Option<Wanted> {
-    let certain = |hindrance| Wanted { hindrance, is_probable: false, asked_ms: 0 };
+pub(super) fn counted_wait(
+    source: &mut impl WaitSource,
+    thread: &ThreadNow,
+    awaited: &Awaited,
+) -> Option<CountedWait> {
+    let certain = |hindrance| CountedWait { hindrance, is_probable: false, asked_ms: 0 };
     match &awaited.object {
         Object::Lock(address) => {
             let is_named = matches!(awaited.on, Dependence::Thread { is_probable: false, .. });
@@ -91,13 +97,13 @@ pub(super) fn wanted(source: &mut impl WaitSource, thread: &ThreadNow, awaited: 
         Object::File(path) => {
             let (holder, is_probable) = candidate(source, &awaited.on)?;
             let hindrance = Hindrance::FileLock { path: path.clone(), holder };
-            Some(Wanted { hindrance, is_probable, asked_ms: 0 })
+            Some(CountedWait { hindrance, is_probable, asked_ms: 0 })
         }
         Object::Connection { remote, tcp, .. } if awaited.on == Dependence::None => {
             let is_silent = tcp.is_some_and(|tcp| tcp.retransmits > 0);
             let asked_ms = tcp.map_or(0, |tcp| tcp.last_sent_ms);
-            let hindrance = Hindrance::Remote { address: *remote, is_silent };
-            Some(Wanted { hindrance, is_probable: false, asked_ms })
+            let hindrance = Hindrance::Remote { address: *remote, is_reader: awaited.is_for_room, is_silent };
+            Some(CountedWait { hindrance, is_probable: false, asked_ms })
         }
         object => {
             let (pid, is_probable) = candidate(source, &awaited.on)?;
@@ -107,7 +113,7 @@ pub(super) fn wanted(source: &mut impl WaitSource, thread: &ThreadNow, awaited: 
                 Object::Connection { tcp: Some(tcp), .. } => tcp.last_sent_ms,
                 _ => 0,
             };
-            Some(Wanted { hindrance, is_probable, asked_ms })
+            Some(CountedWait { hindrance, is_probable, asked_ms })
         }
     }
 }

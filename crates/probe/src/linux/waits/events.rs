@@ -18,7 +18,7 @@ const MOST_LINKS: usize = 1024;
 const DATA: u32 = 1;
 const ROOM: u32 = 4;
 
-/// A descriptor of which events are awaited.
+/// A descriptor whose events are awaited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Watched {
     descriptor: u32,

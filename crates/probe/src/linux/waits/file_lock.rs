@@ -7,7 +7,7 @@ use super::WaitReader;
 use super::descriptors::Descriptors;
 
 impl WaitReader {
-    /// The process that holds the lock for which a thread waits, as far as /proc/locks tells which that is.
+    /// The process that holds the lock for which a thread waits, as far as /proc/locks says.
     pub(super) fn lock_of_file(&mut self, thread: &ThreadNow, descriptor: u32, path: &str) -> Dependence {
         let Some(file) = self.processes.file(thread.pid, descriptor) else { return Dependence::Unknown };
         let locks = self.file_locks();

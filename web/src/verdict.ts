@@ -1,0 +1,97 @@
+// The first line: how the machine is, and where to look.
+
+import { element, made } from "./element";
+import type { Curves, Sentence } from "./replies";
+import { written } from "./units";
+
+/** A pressure below this is that of a machine that waits for nothing. */
+const LEAST_PRESSURE = 0.05;
+
+const WAITS: [string, string][] = [
+  ["cpu", "tasks wait for a CPU"],
+  ["io", "tasks wait for disks"],
+  ["memory", "tasks wait for memory"],
+];
+
+/** What it says is asked for with these, in this order. */
+export const OF_VERDICT = [
+  '1 - sum(rate(node_cpu_seconds_total{mode=~"idle|iowait|steal"}[30s])) / sum(rate(node_cpu_seconds_total[30s]))',
+  "node_memory_MemTotal_bytes - node_memory_MemAvailable_bytes",
+  "node_memory_MemTotal_bytes",
+  ...WAITS.map(([what]) => `rate(node_pressure_${what}_waiting_seconds_total[30s])`),
+  "count(whit_check_state == 2)",
+  "count(whit_check_state == 1)",
+  'count(ALERTS{alertstate="firing"})',
+];
+
+/** A part of the line. */
+interface Chip {
+  text: string;
+  /** It is trouble. */
+  is_bad?: boolean;
+  /** Where it leads; null: nowhere. */
+  act?: (() => void) | null;
+}
+
+export interface VerdictEvents {
+  /** Shows the checks in a state. */
+  checks(state: string): void;
+}
+
+export class Verdict {
+  /** Null: nothing is known yet of what is wrong. */
+  private found: Sentence[] | null = null;
+  private values: (number | null)[] = OF_VERDICT.map(() => null);
+
+  constructor(private readonly events: VerdictEvents) {}
+
+  /** Takes what `why` found. */
+  find(sentences: Sentence[]): void {
+    // Who computes while nothing waits costs nothing.
+    this.found = sentences.filter(({ weight_ratio }) => weight_ratio > 0);
+    this.draw();
+  }
+
+  /** Takes the newest values of its expressions. */
+  show(answers: Curves[]): void {
+    this.values = answers.map(({ curves }) => curves[0]?.values.at(-1) ?? null);
+    this.draw();
+  }
+
+  private draw(): void {
+    element("verdict").replaceChildren(...this.chips().map(chip));
+  }
+
+  private chips(): Chip[] {
+    const [cpu, used, total, cpu_waits, io_waits, memory_waits, critical, warning, alerts] = this.values;
+    const chips = [this.state()];
+    chips.push({ text: `CPU ${written(cpu, "ratio")}` });
+    chips.push({ text: `memory ${written(used, "bytes")} of ${written(total, "bytes")}` });
+    const waits = [cpu_waits, io_waits, memory_waits]
+      .map((value, place) => ({ value: value ?? null, text: WAITS[place]![1] }))
+      .filter((wait): wait is { value: number; text: string } => wait.value !== null);
+    const long = waits.filter(({ value }) => value >= LEAST_PRESSURE);
+    chips.push(...long.map(({ value, text }) => ({ text: `${text} ${written(value, "ratio")} of the time` })));
+    if (long.length === 0 && waits.length > 0) chips.push({ text: "nothing waits" });
+    const of_checks = (count: number | null | undefined, word: string, state: string): Chip[] =>
+      count ? [{ text: `${count} ${count === 1 ? "check" : "checks"} ${word}`, is_bad: true, act: () => this.events.checks(state) }] : [];
+    chips.push(...of_checks(critical, "critical", "critical"), ...of_checks(warning, "in warning", "warning"));
+    if (alerts) chips.push({ text: alerts === 1 ? "1 alert fires" : `${alerts} alerts fire`, is_bad: true, act: to_signs });
+    return chips;
+  }
+
+  private state(): Chip {
+    if (this.found === null) return { text: "…" };
+    const count = this.found.length;
+    if (count === 0) return { text: "Healthy" };
+    return { text: count === 1 ? "1 finding" : `${count} findings`, is_bad: true, act: () => element("why-section").scrollIntoView() };
+  }
+}
+
+const to_signs = () => element("signs").scrollIntoView();
+
+function chip({ text, is_bad, act }: Chip): HTMLElement {
+  const className = is_bad ? "bad" : "";
+  if (!act) return made("span", { className }, text);
+  return made("button", { className, type: "button", onclick: act }, text);
+}
