@@ -2,6 +2,7 @@
 
 use facts::task::figure::Figure;
 use facts::task::rounds::Scope;
+use facts::task::wait::Wait;
 use facts::task::{TaskKey, TaskRow};
 use foldhash::HashMap;
 
@@ -16,6 +17,8 @@ pub struct StuckTask {
     /// The name of the task.
     pub comm: String,
     pub tid: u32,
+    /// What it waits for; `None` if that was not recorded.
+    pub wait: Option<Wait>,
     /// When it was first and last seen so, in milliseconds since 1970.
     pub from_ms: i64,
     pub until_ms: i64,
@@ -73,7 +76,8 @@ impl Stuck {
         // Some threads of the kernel always sleep so.
         let is_asleep = row.state == Some(b'D') && !round.store.is_of_kernel(row);
         if is_asleep && scope.contains(row) && self.sleeping.len() < MOST {
-            let task = StuckTask { comm: row.comm.to_lossy(), tid, from_ms: at_ms, until_ms: at_ms };
+            let (comm, wait) = (row.comm.to_lossy(), row.wait);
+            let task = StuckTask { comm, tid, wait, from_ms: at_ms, until_ms: at_ms };
             self.sleeping.insert(tid, Sleeping { key: row.key, switches: switches(row), task });
         }
     }

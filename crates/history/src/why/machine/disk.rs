@@ -1,5 +1,6 @@
 //! Disks: who waits for them and why, and what is full.
 
+use facts::task::wait::WaitReason;
 use query::QueryError;
 
 use super::rates::{IO_PRESSURE, of_programs};
@@ -90,9 +91,15 @@ pub(super) fn stuck(examiner: &Examiner<'_>) -> Found {
     };
     let until =
         if longest.until_ms + LAST_READING_MS >= examiner.window.to_ms { " and still is" } else { "" };
+    let call = longest.wait.and_then(|wait| wait.call);
+    let in_call = call.map_or(String::new(), |call| format!(" in {}", call.name()));
+    let reasons = match longest.wait.map(|wait| wait.reason) {
+        Some(WaitReason::Disk) => "a disk does not answer, or a limit holds it",
+        Some(WaitReason::Filesystem) => "who serves the filesystem does not answer",
+        _ => "a disk or remote filesystem does not answer, a limit holds it, or its cgroup is frozen",
+    };
     let text = format!(
-        "{who} in one uninterruptible sleep for {:.1} s{until}: a disk or remote filesystem does not answer, a limit holds it, or its \
-         cgroup is frozen.",
+        "{who} in one uninterruptible sleep{in_call} for {:.1} s{until}: {reasons}.",
         longest.length_ms() as f64 / 1e3
     );
     let window_ms = (examiner.window.to_ms - examiner.window.from_ms).max(1) as f64;
