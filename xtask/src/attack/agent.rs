@@ -37,9 +37,9 @@ impl Agent {
         let port = listener.local_addr().map_err(text)?.port();
         drop(listener);
         let now = PathBuf::from(format!("/dev/shm/whit-attack-{port}"));
-        // At the priority of its unit (deploy/whit.service): what else the machine does is none of the attack.
+        // Before whatever else the machine does, builds and other trials, which is none of the attack. Its server is still behind its recorder.
         let child = Command::new("nice")
-            .args(["-n", "-5", arena.program()])
+            .args(["-n", "-15", arena.program()])
             .args(["agent", "--interval", "100ms", "--http"])
             .arg(format!("127.0.0.1:{port}"))
             .arg("--data")
