@@ -29,6 +29,40 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
+/// A load and the processes that it starts, which end with it.
+struct Tree(Load);
+
+impl Tree {
+    fn start(words: &[&str]) -> Self {
+        Self(Load::start(words))
+    }
+
+    fn id(&self) -> u32 {
+        self.0.id()
+    }
+}
+
+impl Drop for Tree {
+    fn drop(&mut self) {
+        let mut found = vec![self.id()];
+        let mut next = 0;
+        while let Some(pid) = found.get(next).copied() {
+            found.extend(children_of(pid));
+            next += 1;
+        }
+        for pid in found.into_iter().skip(1) {
+            if let Some(pid) = rustix::process::Pid::from_raw(pid.cast_signed()) {
+                let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+            }
+        }
+    }
+}
+
+fn children_of(pid: u32) -> Vec<u32> {
+    let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    children.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
+}
+
 /// Starts a part of a chain.
 fn start(words: &[&str]) -> Load {
     let program = peer("chains").display().to_string();
@@ -79,7 +113,7 @@ fn expect_chain(pid: u32, expected: &[&str]) {
 fn proxy() -> Result<(), Failed> {
     let scratch = Scratch::new("chains");
     let lock = scratch.0.join("lock").display().to_string();
-    let holder = Load::start(&["flock", &lock, "sleep", "1000"]);
+    let holder = Tree::start(&["flock", &lock, "sleep", "1000"]);
     wait_for_state(holder.id(), 'S');
     wait_for("a lock that is held", || {
         let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
@@ -151,14 +185,11 @@ fn deadlock() -> Result<(), Failed> {
 }
 
 fn pipe() -> Result<(), Failed> {
-    let load = Load::start(&["sh", "-c", "yes | sleep 1000"]);
+    let load = Tree::start(&["sh", "-c", "yes | sleep 1000"]);
     let child = |name: &str| {
-        let children =
-            fs::read_to_string(format!("/proc/{0}/task/{0}/children", load.id())).unwrap_or_default();
-        let is_it = |pid: &&str| {
-            fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm.trim() == name)
-        };
-        children.split_whitespace().find(is_it).and_then(|pid| pid.parse::<u32>().ok())
+        let is_it =
+            |pid: &u32| fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm.trim() == name);
+        children_of(load.id()).into_iter().find(is_it)
     };
     wait_for("a pipeline", || child("yes").is_some() && child("sleep").is_some());
     let writer = child("yes").ok_or("no writer")?;
@@ -167,7 +198,7 @@ fn pipe() -> Result<(), Failed> {
 }
 
 fn children() -> Result<(), Failed> {
-    let load = Load::start(&["sh", "-c", "sh -c 'sleep 1000; true'; true"]);
+    let load = Tree::start(&["sh", "-c", "sh -c 'sleep 1000; true'; true"]);
     expect_chain(load.id(), &["0 sh child -", "1 sh child -", "2 sleep timer explained"]);
     Ok(())
 }
