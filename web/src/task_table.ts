@@ -222,7 +222,7 @@ function figure(value: number | null, measure: Measure): string {
   return measure === "ratio" && value !== null ? `${(value * 100).toFixed(1)} %` : written(value, measure);
 }
 
-/** The bar stands before the parts of which it is made. */
+/** The bar stands behind the name, before the figures of its parts. */
 const with_bar = (cells: HTMLElement[], bar: HTMLElement) => cells.toSpliced(1, 0, bar);
 
 /** What the row did, as parts of its time; of more than one thread as parts of what they did together. */

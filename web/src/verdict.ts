@@ -1,6 +1,7 @@
 // The first line: how the machine is, and where to look.
 
 import { element, made } from "./element";
+import { unpressed } from "./press";
 import type { Curves, Sentence } from "./replies";
 import { written } from "./units";
 
@@ -59,7 +60,7 @@ export class Verdict {
   }
 
   private draw(): void {
-    element("verdict").replaceChildren(...this.chips().map(chip));
+    unpressed(this, () => element("verdict").replaceChildren(...this.chips().map(chip)));
   }
 
   private chips(): Chip[] {

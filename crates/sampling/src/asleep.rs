@@ -92,7 +92,8 @@ pub struct AsleepWatch<K> {
 }
 
 impl<K: Ord + Send + 'static> AsleepWatch<K> {
-    /// Begins. `pids` returns the processes, and `key` that of each. `None` if there is no thread for it: the reasons are not known then.
+    /// Begins. `pids` returns the processes, and `key` that of each. `None` if no thread can be
+    /// started: then no reasons are known.
     pub fn start(
         mut pids: impl FnMut(&mut WaitReader) -> Vec<u32> + Send + 'static,
         key: impl Fn(&ProcessNow) -> K + Send + 'static,

@@ -73,30 +73,14 @@ fn file_lock(mut line: Cursor<'_>) -> Option<FileLock> {
     let device = (hexadecimal()?, hexadecimal()?);
     let pid = u32::try_from(pid).ok().filter(|pid| *pid != 0);
     let inode = line.number()?;
-    let range = (line.number()?, line.number().unwrap_or(u64::MAX));
+    let range = (line.number().unwrap_or(0), line.number().unwrap_or(u64::MAX));
     Some(FileLock { number, pid, device, inode, range, kind, is_awaited })
 }
 
 /// All locks of flock(2) that are held. Waiting processes and other lines are left out.
 pub fn flocks(bytes: &[u8]) -> impl Iterator<Item = Flock> {
-    lines(bytes).filter_map(flock)
-}
-
-/// `1: FLOCK  ADVISORY  WRITE 6688 08:01:1234 0 EOF`, in fdinfo with `lock:` before it.
-fn flock(mut line: Cursor<'_>) -> Option<Flock> {
-    line.skip(b"lock:");
-    // Its number; a waiting process has an arrow after it.
-    line.word()?;
-    if line.word()? != b"FLOCK" {
-        return None;
-    }
-    line.word()?;
-    line.word()?;
-    let pid = u32::try_from(line.number()?).ok()?;
-    line.skip_blanks();
-    let mut hexadecimal = || u32::from_str_radix(std::str::from_utf8(line.until(b':')?).ok()?, 16).ok();
-    let device = (hexadecimal()?, hexadecimal()?);
-    Some(Flock { pid, device, inode: line.number()? })
+    let held = file_locks(bytes).filter(|lock| lock.kind == LockKind::Flock && !lock.is_awaited);
+    held.map(|lock| Flock { pid: lock.pid.unwrap_or(0), device: lock.device, inode: lock.inode })
 }
 
 #[cfg(test)]

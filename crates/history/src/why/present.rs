@@ -85,7 +85,7 @@ fn of_holdup(
             (Trouble::Contention, text, Some(end.comm), Some(end.tid))
         }
         Hindrance::Reader { pid } => {
-            // Who reads what a person has not looked at yet is no trouble.
+            // A pager that waits for its user is no trouble.
             let end = ChainEnd::of(source, *pid).filter(|end| end.reason != Some(WaitReason::Terminal))?;
             let (name, probably) = (name_of(source, *pid), probably(holdup));
             let text = format!("{who} for {probably}{name} to read what was sent to it{}.", end.words);

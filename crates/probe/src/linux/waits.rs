@@ -94,10 +94,8 @@ impl WaitReader {
     /// The children of a process that live: the one that a thread waits for, if its call names one.
     fn children(&mut self, thread: &ThreadNow, named: Option<u32>) -> Dependence {
         let children = self.processes.children(thread.pid);
-        let named = match self.processes.call(thread) {
-            Some(PidSyscall::Asleep { arguments: [ONE_PROCESS, pid, ..], .. }) if self.is_waitid(thread) => {
-                u32::try_from(pid).ok()
-            }
+        let named = match is_waitid(thread).then(|| self.processes.call(thread)).flatten() {
+            Some(PidSyscall::Asleep { arguments: [ONE_PROCESS, pid, ..], .. }) => u32::try_from(pid).ok(),
             _ => named,
         };
         let found: Vec<u32> = match named {
@@ -112,11 +110,6 @@ impl WaitReader {
             [] => Dependence::Unknown,
             _ => Dependence::Processes { is_probable: found.len() > 1, pids: found },
         }
-    }
-
-    fn is_waitid(&self, thread: &ThreadNow) -> bool {
-        let Activity::Waits(wait) = thread.activity else { return false };
-        wait.call.is_some_and(|call| call.name() == "waitid")
     }
 
     /// The debugger of a thread.
@@ -158,4 +151,9 @@ impl WaitSource for WaitReader {
             _ => Awaited::NOTHING,
         }
     }
+}
+
+fn is_waitid(thread: &ThreadNow) -> bool {
+    let Activity::Waits(wait) = thread.activity else { return false };
+    wait.call.is_some_and(|call| call.name() == "waitid")
 }

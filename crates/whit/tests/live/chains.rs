@@ -239,7 +239,7 @@ fn idle() -> Result<(), Failed> {
             assert!(found.is_empty(), "{found:#?}");
         }
     }
-    // A condition is no lock: whom it waits for is not known.
+    // A condition is no lock. Its memory does not say who will signal it.
     let chain = chain(pool.id());
     assert!(chain.contains(&"0 ch-pool lock unknown".to_owned()), "{chain:?}");
     Ok(())

@@ -24,7 +24,7 @@ pub const WORDS: usize = WORDS_BEFORE + 5;
 pub enum LockHolder {
     /// It is a lock that this thread holds, of whichever process.
     Thread(u32),
-    /// It is no lock: the end of this thread is awaited.
+    /// It is no lock: the thread waits until this one ends.
     EndOf(u32),
     /// It is a lock, and the words do not say who holds it.
     Unnamed,
@@ -50,7 +50,7 @@ pub fn holder(operation: u32, words: &[u32; WORDS], is_thread: impl Fn(u32) -> b
             _ => LockHolder::Unknown,
         };
     }
-    // pthread_join(3): the kernel clears the word and wakes whoever waits there, as of no private one.
+    // pthread_join(3): at the end of the thread the kernel clears the word and wakes those who wait there, which must not be private.
     if !is_private && is_thread(tid) && tid == word(0) {
         return LockHolder::EndOf(tid);
     }

@@ -116,7 +116,7 @@ impl HeldUp {
         self.sent.insert(thread.tid, segments.sent).is_some_and(|before| before != segments.sent)
     }
 
-    /// Adds the circles among threads, each of which waits for one other.
+    /// Adds the circles among threads. Each of them waits for one other.
     fn add_circles(&mut self, holders: &HashMap<u32, (u32, ThreadNow)>) {
         let mut in_circles = BTreeSet::new();
         for start in holders.keys() {
