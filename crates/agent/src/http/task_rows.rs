@@ -19,7 +19,7 @@ pub(super) fn rows(past: &Past, tasks: &PastTasks, by: GroupBy) -> Tasks {
         let row = groups.row(&tasks.store, id);
         let cgroup = row.cgroup().and_then(|id| tasks.cgroups.get(&id));
         let waits_for = reason(&groups, &tasks.store, id);
-        TaskEntry { waits_for, ..entry(&row, cgroup.map_or("", String::as_str), past.users(), by) }
+        entry(&row, waits_for, cgroup.map_or("", String::as_str), past.users(), by)
     });
     Tasks { at_ms: tasks.clock.realtime.0.cast_signed() / 1_000_000, rows: rows.collect() }
 }
@@ -29,8 +29,14 @@ pub(super) fn reason(groups: &TaskGroups, store: &TaskStore, id: RowId) -> Optio
     Waits::of(groups.living(store, id)).by_threads().first().map(|(wait, _)| wait.reason.name())
 }
 
-/// A row, without what it waits for.
-pub(super) fn entry(row: &GroupRow<'_>, cgroup: &str, users: &Users, by: GroupBy) -> TaskEntry {
+/// A row.
+pub(super) fn entry(
+    row: &GroupRow<'_>,
+    waits_for: Option<&'static str>,
+    cgroup: &str,
+    users: &Users,
+    by: GroupBy,
+) -> TaskEntry {
     let parts = row.breakdown();
     let user = row.uid().map(|uid| users.name(uid).map_or_else(|| uid.to_string(), str::to_owned));
     let name = row.comm().map(|comm| comm.to_lossy()).filter(|name| !name.is_empty());
@@ -46,7 +52,7 @@ pub(super) fn entry(row: &GroupRow<'_>, cgroup: &str, users: &Users, by: GroupBy
         on_cpu: row.share(parts.on_cpu).map(single),
         run_queue: row.share(row.get(Figure::delay(Cause::RunQueue)).map(Nanos)).map(single),
         block_io: row.share(parts.block_io).map(single),
-        waits_for: None,
+        waits_for,
         resident_bytes: row.get(Figure::RESIDENT_BYTES),
         read_bytes: row.per_second(Figure::READ_BYTES).map(single),
         written_bytes: row.per_second(Figure::WRITTEN_BYTES).map(single),

@@ -5,13 +5,12 @@
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use facts::linux::genetlink::{Messages, NLM_F_REQUEST, Request};
+use facts::linux::genetlink::Messages;
 use facts::linux::{sock_diag, tcp_table};
 use rustix::io::Errno;
-use rustix::net::netlink::{SOCK_DIAG, SocketAddrNetlink};
-use rustix::net::{
-    AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, bind, recv, send, socket_with,
-};
+use rustix::net::{RecvFlags, recv};
+
+use super::sock_diag::ask;
 
 /// Finds the users of connections.
 #[derive(Debug, Default)]
@@ -24,7 +23,7 @@ impl ConnectionUsers {
     /// The user of the connection from one address to another on this machine; `None` if the kernel does not know it, or no process has it
     /// any more. Looked up by its addresses; where the kernel was built without that, in the table of all connections.
     pub fn user(&self, from: SocketAddr, to: SocketAddr) -> Option<u32> {
-        match ask(from, to) {
+        match user(from, to) {
             Ok(user) => {
                 self.has_found.store(true, Ordering::Relaxed);
                 user
@@ -39,14 +38,8 @@ impl ConnectionUsers {
     }
 }
 
-fn ask(from: SocketAddr, to: SocketAddr) -> Result<Option<u32>, Errno> {
-    let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, Some(SOCK_DIAG))?;
-    bind(&socket, &SocketAddrNetlink::new(0, 0))?;
-    let mut message = Vec::new();
-    let header = sock_diag::request(from, to);
-    let kind = sock_diag::SOCK_DIAG_BY_FAMILY;
-    Request { kind, flags: NLM_F_REQUEST, sequence: 1, header: &header, attributes: &[] }.push(&mut message);
-    send(&socket, &message, SendFlags::empty())?;
+fn user(from: SocketAddr, to: SocketAddr) -> Result<Option<u32>, Errno> {
+    let socket = ask(&sock_diag::request(from, to), 0)?;
     // The answer waits when the question is out.
     let mut memory = [0; 1024];
     let (length, _) = recv(&socket, &mut memory[..], RecvFlags::DONTWAIT)?;

@@ -24,6 +24,7 @@ mod part;
 pub mod privilege;
 pub mod process_events;
 pub mod signals;
+mod sock_diag;
 pub(crate) mod survey;
 mod system_calls;
 pub(crate) mod task_detail;

@@ -18,7 +18,7 @@ use facts::linux::pid_syscall::PidSyscall;
 use facts::task::chain::{Activity, Awaited, Dependence, Object, ProcessNow, ThreadNow, WaitSource};
 use facts::task::wait::{WaitReason, WaitTarget};
 
-use self::descriptors::Descriptors;
+use self::descriptors::{Descriptors, Open};
 use self::processes::Processes;
 use self::sockets::Sockets;
 use crate::roots::{RootError, Roots};
@@ -30,9 +30,9 @@ const ONE_PROCESS: u64 = 1;
 pub struct WaitReader {
     processes: Processes,
     /// Read when they are needed, once a look.
-    descriptors: Option<Descriptors>,
+    descriptors: Descriptors,
     sockets: Option<Sockets>,
-    file_locks: Option<Vec<FileLock>>,
+    file_locks: Option<Rc<[FileLock]>>,
     /// The locks whose holder is another thread of the process, by process and address.
     held: HashMap<(u32, u64), Awaited>,
 }
@@ -44,14 +44,14 @@ impl WaitReader {
     /// If it cannot be opened.
     pub fn open() -> Result<Self, RootError> {
         let processes = Processes::open(Roots::live().open()?);
-        let (descriptors, sockets, file_locks, held) = (None, None, None, HashMap::new());
+        let (descriptors, sockets, file_locks, held) = (Descriptors::default(), None, None, HashMap::new());
         Ok(Self { processes, descriptors, sockets, file_locks, held })
     }
 
     /// Begins a new look: nothing of the last one is taken for the present.
     pub fn look_again(&mut self) {
         self.processes.forget();
-        (self.descriptors, self.sockets, self.file_locks) = (None, None, None);
+        (self.descriptors, self.sockets, self.file_locks) = (Descriptors::default(), None, None);
         self.held.clear();
     }
 
@@ -72,9 +72,9 @@ impl WaitReader {
         found
     }
 
-    /// The open pipes and sockets.
-    fn descriptors(&mut self) -> &mut Descriptors {
-        self.descriptors.get_or_insert_with(|| Descriptors::read(&mut self.processes))
+    /// The processes that have a file open, by its link; a process once for each descriptor.
+    fn open_with(&mut self, link: &str) -> Vec<Open> {
+        self.descriptors.of(&mut self.processes, link)
     }
 
     fn sockets(&mut self) -> &Sockets {

@@ -16,7 +16,7 @@ use sampling::users::Users;
 
 use super::cancellation::Cancellation;
 use super::clients::{ClientKey, RecallFlag, Requester};
-use super::replies::{ActiveTasks, Answers, TaskEntry};
+use super::replies::{ActiveTasks, Answers};
 use super::{answers, task_rows};
 use history::past::Past;
 use recent::{LONGEST_MS, Recent};
@@ -282,8 +282,7 @@ impl Publisher {
                 false => labels.cgroup(row.key(), row.cgroup()),
             });
             let waits_for = task_rows::reason(groups, tasks, id);
-            let entry = task_rows::entry(&row, cgroup.unwrap_or_default(), &self.users, watched.by);
-            rows.push(TaskEntry { waits_for, ..entry });
+            rows.push(task_rows::entry(&row, waits_for, cgroup.unwrap_or_default(), &self.users, watched.by));
         }
         let gone =
             gone.into_iter().filter(|key| groups.row_of(key.pid).is_none()).map(|key| key.pid).collect();

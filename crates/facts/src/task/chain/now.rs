@@ -26,11 +26,6 @@ pub struct ProcessNow {
 }
 
 impl ProcessNow {
-    /// The ids of its threads.
-    pub fn tids(&self) -> Vec<u32> {
-        self.threads.iter().map(|thread| thread.tid).collect()
-    }
-
     /// The name of its first thread, which is that of its program.
     pub fn comm(&self) -> &str {
         self.threads.first().map_or("", |leader| &leader.comm)

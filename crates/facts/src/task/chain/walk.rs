@@ -64,8 +64,7 @@ pub enum End {
 pub fn chain_of(source: &mut impl WaitSource, pid: u32) -> Option<Chain> {
     let process = source.process(pid)?;
     let mut walk = Walk { source, chain: Chain::default(), path: Vec::new(), seen: HashSet::new() };
-    let groups = groups(&process, |_| true);
-    for group in groups.into_iter().take(MOST_FIRST) {
+    for group in groups(&process).into_iter().take(MOST_FIRST) {
         // What is in the chain of another group is said.
         if !group.tids.iter().all(|tid| walk.seen.contains(tid)) {
             walk.follow(group, false);
@@ -81,18 +80,22 @@ struct Group {
 }
 
 impl Group {
+    fn of(thread: &ThreadNow) -> Self {
+        Self { first: thread.clone(), tids: vec![thread.tid] }
+    }
+
     fn is_idle(&self) -> bool {
         self.first.is_idle()
     }
 }
 
 /// Groups threads by what they do: those that run, then those that need something, those of most threads first, then idle ones.
-fn groups(process: &ProcessNow, is_wanted: impl Fn(&ThreadNow) -> bool) -> Vec<Group> {
+fn groups(process: &ProcessNow) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
-    for thread in process.threads.iter().filter(|thread| is_wanted(thread)) {
+    for thread in &process.threads {
         match groups.iter_mut().find(|group| is_same(&group.first.activity, &thread.activity)) {
             Some(group) => group.tids.push(thread.tid),
-            None => groups.push(Group { first: thread.clone(), tids: vec![thread.tid] }),
+            None => groups.push(Group::of(thread)),
         }
     }
     let rank = |group: &Group| match group.first.activity {
@@ -129,9 +132,8 @@ impl<S: WaitSource> Walk<'_, S> {
     /// Adds a group of threads, and what follows.
     fn follow(&mut self, group: Group, is_probable: bool) {
         let depth = self.path.len();
-        let is_above = |tid: &u32| self.path.iter().flatten().any(|above| above == tid);
         let mut end = None;
-        if group.tids.iter().all(is_above) {
+        if self.is_above(&group) {
             end = Some(End::Circle);
         } else if group.tids.iter().all(|tid| self.seen.contains(tid)) {
             end = Some(End::Above);
@@ -169,19 +171,18 @@ impl<S: WaitSource> Walk<'_, S> {
             Dependence::OtherUser => Some(End::OtherUser),
             Dependence::Thread { pid, tid, is_probable } => {
                 let process = self.source.process(pid);
-                let group = process
-                    .and_then(|process| groups(&process, |thread| thread.tid == tid).into_iter().next());
-                let Some(group) = group else { return Some(End::Gone) };
-                self.follow(group, is_probable);
+                let thread =
+                    process.iter().flat_map(|process| &process.threads).find(|thread| thread.tid == tid);
+                let Some(thread) = thread else { return Some(End::Gone) };
+                self.follow(Group::of(thread), is_probable);
                 None
             }
             Dependence::Processes { pids, is_probable } => {
                 let before = self.chain.links.len();
                 let mut processes: Vec<Rc<ProcessNow>> =
                     pids.iter().filter_map(|pid| self.source.process(*pid)).collect();
-                processes.retain(|process| !process.threads.is_empty());
                 // Who runs, or needs something, is more likely what it waits for than who waits for events.
-                processes.sort_by_key(|process| self.rank(process));
+                processes.sort_by_key(|process| rank(process));
                 let others = processes.len().saturating_sub(MOST_PROCESSES);
                 let is_probable = is_probable || processes.len() > 1;
                 let mut last = before;
@@ -197,22 +198,19 @@ impl<S: WaitSource> Walk<'_, S> {
         }
     }
 
-    fn rank(&self, process: &ProcessNow) -> u8 {
-        let runs = process.threads.iter().any(|thread| thread.activity == Activity::Runs);
-        let needs = groups(process, |_| true).first().is_some_and(|group| !group.is_idle());
-        if runs { 0 } else { 2 - u8::from(needs) }
+    /// Returns whether all of these threads are above.
+    fn is_above(&self, group: &Group) -> bool {
+        group.tids.iter().all(|tid| self.path.iter().flatten().any(|above| above == tid))
     }
 
     /// Adds the threads of a process that can be what is waited for: those that run, otherwise those that need something, otherwise an idle
     /// one.
     fn follow_process(&mut self, process: &ProcessNow, is_probable: bool) {
-        let mut all = groups(process, |_| true);
+        let mut all = groups(process);
         // A process that waits for itself waits for its other threads, if it has some.
-        let is_above =
-            |group: &Group| group.tids.iter().all(|tid| self.path.iter().flatten().any(|above| above == tid));
         let count_before = all.len();
-        if !all.iter().all(is_above) {
-            all.retain(|group| !is_above(group));
+        if !all.iter().all(|group| self.is_above(group)) {
+            all.retain(|group| !self.is_above(group));
         }
         let needy = all.iter().filter(|group| !group.is_idle()).count();
         let has_running = all.first().is_some_and(|group| group.first.activity == Activity::Runs);
@@ -227,6 +225,13 @@ impl<S: WaitSource> Walk<'_, S> {
             self.follow(group, is_probable);
         }
     }
+}
+
+/// The place of a process among those that can be waited for.
+fn rank(process: &ProcessNow) -> u8 {
+    let runs = process.threads.iter().any(|thread| thread.activity == Activity::Runs);
+    let needs = groups(process).first().is_some_and(|group| !group.is_idle());
+    if runs { 0 } else { 2 - u8::from(needs) }
 }
 
 #[cfg(test)]

@@ -40,18 +40,23 @@ struct Trend {
 impl Trend {
     /// Finds the longest time for which a series has fallen steadily up to the end of the window; `None` if there is none.
     fn find(examiner: &Examiner<'_>, series: &str, least_s: i64) -> Result<Option<Self>, QueryError> {
+        let Some(left) = examiner.number(series)? else { return Ok(None) };
         let window_s = (examiner.window.to_ms - examiner.window.from_ms) / 1000;
         let lengths = [window_s].into_iter().chain(LENGTHS_S.into_iter().filter(|length| *length < window_s));
         for length_s in lengths.filter(|length| *length >= least_s) {
-            if let Some(trend) = Self::over(examiner, series, length_s)? {
+            if let Some(trend) = Self::over(examiner, series, length_s, &left)? {
                 return Ok(Some(trend));
             }
         }
         Ok(None)
     }
 
-    fn over(examiner: &Examiner<'_>, series: &str, length_s: i64) -> Result<Option<Self>, QueryError> {
-        let Some(left) = examiner.number(series)? else { return Ok(None) };
+    fn over(
+        examiner: &Examiner<'_>,
+        series: &str,
+        length_s: i64,
+        left: &Evidence,
+    ) -> Result<Option<Self>, QueryError> {
         let Some(speed) = examiner.number(&format!("-deriv({series}[{length_s}s])"))? else {
             return Ok(None);
         };
@@ -69,7 +74,7 @@ impl Trend {
             }
             (slowest, fastest) = (slowest.min(of_part.value), fastest.max(of_part.value));
         }
-        Ok(Some(Self { length_s, speed, slowest, fastest, left }))
+        Ok(Some(Self { length_s, speed, slowest, fastest, left: left.clone() }))
     }
 
     /// In how many seconds nothing is left.

@@ -65,7 +65,7 @@ fn task_path(pid: u32) -> String {
 }
 
 /// The entries of a directory that are numbers.
-fn list_numbers(directory: impl AsFd, numbers: &mut Vec<u32>) -> Result<(), Errno> {
+pub(crate) fn list_numbers(directory: impl AsFd, numbers: &mut Vec<u32>) -> Result<(), Errno> {
     numbers.clear();
     seek(&directory, SeekFrom::Start(0))?;
     let mut memory = [MaybeUninit::uninit(); 32 * 1024];

@@ -5,7 +5,7 @@ use facts::task::chain::{Awaited, Dependence, Object, ThreadNow};
 use facts::task::wait::{Wait, WaitReason};
 
 use super::WaitReader;
-use super::descriptors::{Descriptors, inode_of};
+use super::descriptors::{Open, inode_of};
 use super::processes::Direction;
 use super::sockets::Peer;
 
@@ -36,26 +36,15 @@ impl WaitReader {
     pub(super) fn pipe(&mut self, pid: u32, descriptor: u32, link: &str, is_for_room: bool) -> Awaited {
         let wanted = if is_for_room { Direction::Reads } else { Direction::Writes };
         let file = self.processes.file(pid, descriptor);
-        let processes = &mut self.processes;
-        let descriptors = self.descriptors.get_or_insert_with(|| Descriptors::read(processes));
-        let open = match link.starts_with('/') {
-            // Another file can have had its path, or have it elsewhere.
-            true => descriptors.of_file(processes, link),
-            false => descriptors.of(link).to_vec(),
-        };
         let mut pids = Vec::new();
-        for open in open {
-            let is_it = processes.file(open.pid, open.descriptor) == file;
-            let way = processes.direction(open.pid, open.descriptor);
-            if is_it && way.is_none_or(|way| way.is(wanted)) {
-                pids.push(open.pid);
+        for Open { pid, descriptor } in self.open_with(link) {
+            // Another file can have had its path, or have it elsewhere.
+            let is_it = self.processes.file(pid, descriptor) == file;
+            if is_it && self.processes.direction(pid, descriptor).is_none_or(|way| way.is(wanted)) {
+                pids.push(pid);
             }
         }
-        pids.dedup();
-        // Its own copy of the other end can be an oversight, or the way in which its threads wake each other.
-        if pids.iter().any(|other| *other != pid) {
-            pids.retain(|other| *other != pid);
-        }
+        let pids = others(pids, pid);
         let on = self.processes_or_unknown(pids);
         let object = if link.starts_with('/') { Object::File(link.to_owned()) } else { Object::Pipe };
         Awaited { object, on, is_for_room }
@@ -70,15 +59,8 @@ impl WaitReader {
             Peer::Remote => Dependence::None,
             Peer::Unknown => Dependence::Unknown,
             Peer::Here(peers) => {
-                let descriptors = self.descriptors();
-                let mut pids: Vec<u32> = peers
-                    .iter()
-                    .flat_map(|peer| descriptors.of(&format!("socket:[{peer}]")).iter().map(|open| open.pid))
-                    .collect();
-                pids.dedup();
-                if pids.iter().any(|other| *other != pid) {
-                    pids.retain(|other| *other != pid);
-                }
+                let open = peers.iter().flat_map(|peer| self.open_with(&format!("socket:[{peer}]")));
+                let pids = others(open.map(|open| open.pid).collect(), pid);
                 match self.processes_or_unknown(pids) {
                     Dependence::Processes { pids, is_probable } => {
                         Dependence::Processes { pids, is_probable: is_probable || peers.len() > 1 }
@@ -92,14 +74,21 @@ impl WaitReader {
 
     /// Who serves a filesystem in user space, if one process alone does so on this machine.
     fn server_of_filesystem(&mut self) -> Dependence {
-        let processes = &mut self.processes;
-        let descriptors = self.descriptors.get_or_insert_with(|| Descriptors::read(processes));
-        let mut pids: Vec<u32> =
-            descriptors.of_file(processes, "/dev/fuse").into_iter().map(|open| open.pid).collect();
+        let mut pids: Vec<u32> = self.open_with("/dev/fuse").into_iter().map(|open| open.pid).collect();
         pids.dedup();
         match pids[..] {
             [_] => Dependence::Processes { pids, is_probable: true },
             _ => Dependence::Unknown,
         }
     }
+}
+
+/// Returns each process once, without one that has a file itself if others have it: its own copy of the other end can be an oversight, or the
+/// way in which its threads wake each other.
+fn others(mut pids: Vec<u32>, own: u32) -> Vec<u32> {
+    pids.dedup();
+    if pids.iter().any(|pid| *pid != own) {
+        pids.retain(|pid| *pid != own);
+    }
+    pids
 }

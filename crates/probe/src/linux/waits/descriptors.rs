@@ -2,11 +2,8 @@
 
 use std::collections::HashMap;
 
-use rustix::fs::RawDir;
-use std::mem::MaybeUninit;
-
 use super::processes::Processes;
-use crate::roots::MachineDirectory;
+use crate::linux::tasks::listing::list_numbers;
 
 /// The most descriptors that are read in a look, which takes some milliseconds for each thousand.
 const MOST: usize = 200_000;
@@ -18,48 +15,42 @@ pub(super) struct Open {
     pub(super) descriptor: u32,
 }
 
-/// The pipes and sockets of all processes that may be looked at.
+/// The open descriptors of all processes that may be looked at.
 #[derive(Debug, Default)]
 pub(super) struct Descriptors {
-    by_link: HashMap<String, Vec<Open>>,
-    /// Those of files that were asked for.
+    /// Those of pipes and sockets, by their links; read together, when one of them is asked for.
+    pipes_and_sockets: Option<HashMap<String, Vec<Open>>>,
+    /// Those of the paths that were asked for.
     by_path: HashMap<String, Vec<Open>>,
 }
 
 impl Descriptors {
-    pub(super) fn read(processes: &mut Processes) -> Self {
-        let mut found = Self::default();
-        let mut left = MOST;
-        for pid in processes.pids() {
-            each(processes, pid, &mut left, |open, link| {
-                if inode_of(link).is_some() {
-                    found.by_link.entry(link.to_owned()).or_default().push(open);
-                }
-            });
-        }
-        found
-    }
-
-    /// The descriptors of a pipe or a socket, by its link.
-    pub(super) fn of(&self, link: &str) -> &[Open] {
-        self.by_link.get(link).map_or(&[], Vec::as_slice)
-    }
-
-    /// The descriptors of the files that have a path.
-    pub(super) fn of_file(&mut self, processes: &mut Processes, path: &str) -> Vec<Open> {
-        if let Some(known) = self.by_path.get(path) {
-            return known.clone();
-        }
-        let (mut found, mut left) = (Vec::new(), MOST);
-        for pid in processes.pids() {
-            each(processes, pid, &mut left, |open, link| {
-                if link == path {
-                    found.push(open);
-                }
-            });
-        }
-        self.by_path.insert(path.to_owned(), found.clone());
-        found
+    /// The descriptors with a link: of a pipe or a socket, or of the files that have a path.
+    pub(super) fn of(&mut self, processes: &mut Processes, link: &str) -> Vec<Open> {
+        let all = match inode_of(link) {
+            Some(_) => self.pipes_and_sockets.get_or_insert_with(|| {
+                let mut found: HashMap<String, Vec<Open>> = HashMap::new();
+                each(processes, |open, link| {
+                    if inode_of(link).is_some() {
+                        found.entry(link.to_owned()).or_default().push(open);
+                    }
+                });
+                found
+            }),
+            None => {
+                self.by_path.entry(link.to_owned()).or_insert_with(|| {
+                    let mut found = Vec::new();
+                    each(processes, |open, other| {
+                        if other == link {
+                            found.push(open);
+                        }
+                    });
+                    found
+                });
+                &mut self.by_path
+            }
+        };
+        all.get(link).cloned().unwrap_or_default()
     }
 }
 
@@ -69,28 +60,23 @@ pub(super) fn inode_of(link: &str) -> Option<u32> {
     number.strip_suffix(']')?.parse().ok()
 }
 
-fn each(processes: &mut Processes, pid: u32, left: &mut usize, mut take: impl FnMut(Open, &str)) {
-    let Some(directory) = processes.directory(&format!("proc/{pid}/fd")) else { return };
-    for descriptor in numbers(&directory) {
-        if *left == 0 {
-            return;
-        }
-        *left -= 1;
-        if let Ok(link) = directory.link_at(&descriptor.to_string()) {
-            take(Open { pid, descriptor }, &link);
+/// Calls a function for each descriptor of each process, with its link.
+fn each(processes: &mut Processes, mut take: impl FnMut(Open, &str)) {
+    let (mut left, mut descriptors) = (MOST, Vec::new());
+    for pid in processes.pids() {
+        let Some(directory) = processes.directory(&format!("proc/{pid}/fd")) else { continue };
+        // A process that ends meanwhile has none left.
+        let _ = list_numbers(&directory, &mut descriptors);
+        for descriptor in descriptors.drain(..) {
+            if left == 0 {
+                return;
+            }
+            left -= 1;
+            if let Ok(link) = directory.link_at(&descriptor.to_string()) {
+                take(Open { pid, descriptor }, &link);
+            }
         }
     }
-}
-
-fn numbers(directory: &MachineDirectory) -> Vec<u32> {
-    let mut numbers = Vec::new();
-    let mut memory = [MaybeUninit::uninit(); 8 * 1024];
-    let mut listing = RawDir::new(directory, &mut memory);
-    // A process that ends meanwhile has none left.
-    while let Some(Ok(entry)) = listing.next() {
-        numbers.extend(entry.file_name().to_str().ok().and_then(|name| name.parse::<u32>().ok()));
-    }
-    numbers
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! Who holds the lock of a file.
 
+use std::rc::Rc;
+
 use facts::linux::locks::{FileLock, LockKind, file_locks};
 use facts::task::chain::{Dependence, ThreadNow};
 
 use super::WaitReader;
-use super::descriptors::Descriptors;
 
 impl WaitReader {
     /// The process that holds the lock for which a thread waits, as far as /proc/locks says.
@@ -51,15 +52,9 @@ impl WaitReader {
         self.processes_or_unknown(pids)
     }
 
-    fn open_with(&mut self, path: &str) -> Vec<super::descriptors::Open> {
+    fn file_locks(&mut self) -> Rc<[FileLock]> {
         let processes = &mut self.processes;
-        let descriptors = self.descriptors.get_or_insert_with(|| Descriptors::read(processes));
-        descriptors.of_file(processes, path)
-    }
-
-    fn file_locks(&mut self) -> Vec<FileLock> {
-        let processes = &mut self.processes;
-        let read = || processes.read("proc/locks").map_or(Vec::new(), |text| file_locks(text).collect());
-        self.file_locks.get_or_insert_with(read).clone()
+        let read = || processes.read("proc/locks").map_or(Rc::default(), |text| file_locks(text).collect());
+        Rc::clone(self.file_locks.get_or_insert_with(read))
     }
 }

@@ -24,8 +24,8 @@ impl WaitReader {
 
     fn find_lock(&mut self, thread: &ThreadNow, address: u64) -> Awaited {
         let is_one = matches!(thread.activity, Activity::Waits(Wait { call: Some(call), .. }) if call.name() == "futex");
-        let Some(PidSyscall::Asleep { arguments, .. }) = self.processes.call(thread).filter(|_| is_one)
-        else {
+        let call = is_one.then(|| self.processes.call(thread)).flatten();
+        let Some(PidSyscall::Asleep { arguments, .. }) = call else {
             return Awaited::UNKNOWN;
         };
         let (pid, before) = (thread.pid, WORDS_BEFORE as u64 * 4);

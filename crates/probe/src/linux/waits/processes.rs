@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use facts::cursor::lines;
+use facts::cursor::{Cursor, lines};
 use facts::linux::pid_stat::PidStat;
 use facts::linux::pid_syscall::{PidSyscall, kind_of_link};
 use facts::task::chain::{Activity, ProcessNow, ThreadNow};
@@ -18,6 +18,7 @@ use crate::roots::MachineDirectory;
 
 /// The most threads of a process that are read.
 const MOST_THREADS: usize = 4096;
+
 /// A file, by what distinguishes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OpenFile {
@@ -171,7 +172,7 @@ impl Processes {
     /// Returns for what a descriptor was opened: `flags:` of proc_pid_fdinfo(5), in octal.
     pub(super) fn direction(&mut self, pid: u32, descriptor: u32) -> Option<Direction> {
         let text = self.read(&format!("proc/{pid}/fdinfo/{descriptor}"))?;
-        let flags = lines(text).find_map(|mut line| line.skip(b"flags:").then_some(line))?.rest();
+        let flags = field(text, b"flags:")?.rest();
         let flags = str::from_utf8(flags).ok()?.trim();
         let flags = u64::from_str_radix(flags, 8).ok()?;
         Some(match flags & 3 {
@@ -206,12 +207,17 @@ impl Processes {
             return Rc::clone(known);
         }
         let is_same = self.inner_number(pid, pid).is_none_or(|number| number == pid);
-        let tids: Vec<u32> = self.process(pid).iter().flat_map(|process| process.tids()).collect();
+        let tids = self.tids(pid);
         let mut number = |tid: u32| if is_same { Some(tid) } else { self.inner_number(pid, tid) };
         let numbers = tids.into_iter().filter_map(|tid| Some((number(tid)?, tid))).collect();
         let numbers = Rc::new(numbers);
         self.numbers.insert(pid, Rc::clone(&numbers));
         numbers
+    }
+
+    fn tids(&mut self, pid: u32) -> Vec<u32> {
+        let process = self.process(pid);
+        process.iter().flat_map(|process| &process.threads).map(|thread| thread.tid).collect()
     }
 
     fn inner_number(&mut self, pid: u32, tid: u32) -> Option<u32> {
@@ -228,7 +234,7 @@ impl Processes {
     /// The numbers of a thread, from this namespace to its innermost one: `NSpid:` of proc_pid_status(5), Linux 4.1.
     fn all_numbers(&mut self, pid: u32, tid: u32) -> Option<Vec<u32>> {
         let text = self.read(&format!("proc/{pid}/task/{tid}/status"))?;
-        let numbers = lines(text).find_map(|mut line| line.skip(b"NSpid:").then_some(line))?.rest();
+        let numbers = field(text, b"NSpid:")?.rest();
         let numbers = str::from_utf8(numbers).ok()?.split_whitespace().map(|number| number.parse().ok());
         numbers.collect::<Option<Vec<u32>>>().filter(|numbers| !numbers.is_empty())
     }
@@ -236,13 +242,15 @@ impl Processes {
     /// A number of proc_pid_status(5), by its name with the colon; `None` if it is 0 or not there.
     pub(super) fn number_in_status(&mut self, pid: u32, tid: u32, name: &[u8]) -> Option<u32> {
         let text = self.read(&format!("proc/{pid}/task/{tid}/status"))?;
-        let mut line = lines(text).find_map(|mut line| line.skip(name).then_some(line))?;
-        line.number().and_then(|number| u32::try_from(number).ok()).filter(|number| *number != 0)
+        field(text, name)?
+            .number()
+            .and_then(|number| u32::try_from(number).ok())
+            .filter(|number| *number != 0)
     }
 
     /// The children of a process that live, by those of its threads: proc_tid_children(5).
     pub(super) fn children(&mut self, pid: u32) -> Vec<u32> {
-        let tids: Vec<u32> = self.process(pid).iter().flat_map(|process| process.tids()).collect();
+        let tids = self.tids(pid);
         let mut children = Vec::new();
         for tid in tids {
             let Some(text) = self.read(&format!("proc/{pid}/task/{tid}/children")) else { continue };
@@ -255,4 +263,9 @@ impl Processes {
         };
         children.into_iter().filter(lives).collect()
     }
+}
+
+/// The rest of the line that begins with a name.
+fn field<'t>(text: &'t [u8], name: &[u8]) -> Option<Cursor<'t>> {
+    lines(text).find_map(|mut line| line.skip(name).then_some(line))
 }

@@ -3,18 +3,16 @@
 use std::collections::HashMap;
 use std::net::SocketAddr;
 
-use facts::linux::genetlink::{Messages, NLM_F_DUMP, NLM_F_REQUEST, NLMSG_DONE, Request};
-use facts::linux::sock_diag::SOCK_DIAG_BY_FAMILY;
+use facts::linux::genetlink::{Messages, NLM_F_DUMP, NLMSG_DONE};
 use facts::linux::socket_tables::{
     InetProtocol, InetSocket, UnixSocket, inet_request, inet_socket, unix_request, unix_socket,
 };
 use facts::linux::tcp_info::Question;
 use facts::task::chain::Object;
 use rustix::io::Errno;
-use rustix::net::netlink::{SOCK_DIAG, SocketAddrNetlink};
-use rustix::net::{
-    AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, bind, recv, send, socket_with,
-};
+use rustix::net::{RecvFlags, recv};
+
+use crate::linux::sock_diag::ask;
 
 /// The most sockets of a kind that are read.
 const MOST: usize = 100_000;
@@ -156,12 +154,7 @@ fn is_here(socket: &InetSocket) -> bool {
 
 /// Asks for all sockets of a kind.
 fn dump(header: &[u8], mut each: impl FnMut(&facts::linux::genetlink::Message<'_>)) -> Result<(), Errno> {
-    let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, Some(SOCK_DIAG))?;
-    bind(&socket, &SocketAddrNetlink::new(0, 0))?;
-    let mut message = Vec::new();
-    let flags = NLM_F_REQUEST | NLM_F_DUMP;
-    Request { kind: SOCK_DIAG_BY_FAMILY, flags, sequence: 1, header, attributes: &[] }.push(&mut message);
-    send(&socket, &message, SendFlags::empty())?;
+    let socket = ask(header, NLM_F_DUMP)?;
     let mut memory = vec![0; DATAGRAM_BYTES];
     let mut count = 0;
     while count < MOST {
