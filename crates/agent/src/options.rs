@@ -15,6 +15,8 @@ use text::printable::Shown as _;
 /// The options of an agent: what is recorded and served.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AgentOptions {
+    /// The file that they were read from, a whole path; `None`: they are the defaults.
+    pub configuration: Option<PathBuf>,
     /// The options of the recorder: what is recorded, and where.
     pub recorder: RecorderOptions,
     /// The socket; `None`: none.

@@ -168,18 +168,27 @@ impl CheckLedger {
         self.records.delete(std::iter::once(DOWNTIMES.start.saturating_add(number)))
     }
 
-    /// Asks the agent for something. It is done soon, or when an agent runs again.
+    /// Asks the agent for something. It is done soon, or when an agent runs again. Returns the numbers of the requests.
     ///
     /// # Errors
     /// If it cannot be written, or too much waits already.
-    pub fn request(&mut self, requests: &[CheckRequest]) -> Result<(), StoreError> {
+    pub fn request(&mut self, requests: &[CheckRequest]) -> Result<Range<i64>, StoreError> {
         let waiting: Vec<(i64, CheckRequest)> = json_records::read(&self.records, REQUESTS)?;
         if waiting.len() + requests.len() > MOST_WAITING_REQUESTS {
             return Err(StoreError::Full("too much waits for the agent: does it run?"));
         }
         let first = waiting.last().map_or(REQUESTS.start, |(key, _)| *key) + 1;
         let records: Vec<(i64, Vec<u8>)> = (first..).zip(requests.iter().map(json)).collect();
-        self.records.put(records.iter().map(|(key, data)| (*key, data.as_slice())))
+        self.records.put(records.iter().map(|(key, data)| (*key, data.as_slice())))?;
+        Ok(first..first + i64::try_from(requests.len()).unwrap_or(i64::MAX))
+    }
+
+    /// Returns whether a request waits for the agent, by its number.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn has_request(&self, number: i64) -> Result<bool, StoreError> {
+        Ok(self.records.get(number)?.is_some())
     }
 
     /// Keeps its log short.

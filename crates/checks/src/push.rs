@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use form_urlencoded::Serializer;
-use http_client::{Client, MOST_REDIRECTS, client};
+use http_client::{Client, MOST_REDIRECTS, client, described};
 
 use super::state::State;
 use super::status::CheckStatus;
@@ -168,7 +168,7 @@ fn send(
     if let Some(token) = &options.token {
         request = request.header("Authorization", format!("Bearer {token}"));
     }
-    let mut reply = request.send(form.finish()).map_err(|error| error.to_string())?;
+    let mut reply = request.send(form.finish()).map_err(|error| described(&error))?;
     let text = reply.body_mut().with_config().limit(1 << 20).read_to_string().unwrap_or_default();
     let answer: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
     match reply.status().as_u16() {

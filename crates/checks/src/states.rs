@@ -129,12 +129,15 @@ impl CheckStates {
             let started = options.push.clone().map(Push::start).transpose();
             self.push = started.map_err(|error| format!("results cannot be pushed: {error}"))?;
         }
+        let gone = last.iter().filter(|status| status.gone_ms.is_some());
+        let gone: HashSet<String> = gone.map(|status| status.name.clone()).collect();
         let mut registry = self.registry.lock();
         let others = registry.reconfigure(Arc::clone(&options.checks), last);
         self.figures.keep_of(&registry);
-        // Those that are new are there from now on.
-        self.dirty =
-            (0..registry.statuses.len()).filter(|place| registry.statuses[*place].state.is_none()).collect();
+        // Those that are new, or configured again, are there from now on.
+        let is_new = |status: &CheckStatus| status.state.is_none() || gone.contains(&status.name);
+        let statuses = registry.statuses.iter().enumerate();
+        self.dirty = statuses.filter(|(_, status)| is_new(status)).map(|(place, _)| place).collect();
         drop(registry);
         self.ledger.set_aside(others, now_ms, FORGET_AFTER_MS).map_err(|error| error.to_string())
     }
@@ -274,7 +277,7 @@ impl CheckStates {
     /// Writes requests down, so that a kill loses none.
     pub(super) fn ask(&mut self, requests: &[CheckRequest]) -> Result<(), store::StoreError> {
         self.has_more_requests = true;
-        self.ledger.request(requests)
+        self.ledger.request(requests).map(drop)
     }
 
     /// Does what others ask for. Returns which checks are to be done at once.

@@ -5,6 +5,8 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "agent")]
+pub mod agent_files;
 pub mod agent_rows;
 pub mod delay_accounting;
 pub mod document;

@@ -47,9 +47,15 @@ pub fn agent_configuration() -> Arg {
     option(
         "config",
         Kind::File,
-        "The configuration [default: whit/agent.toml in $XDG_CONFIG_HOME, for root /etc/whit/agent.toml]",
+        "The configuration [default: $WHIT_CONFIG, or whit/agent.toml in $XDG_CONFIG_HOME, for root /etc/whit/agent.toml]",
     )
     .short('c')
+}
+
+/// The same for what is about the agent that runs.
+pub fn running_agent_configuration() -> Arg {
+    agent_configuration()
+        .help("The configuration [default: $WHIT_CONFIG, or that of the running agent, or that which whit agent would read]")
 }
 
 /// Where the agent's history is.
@@ -63,7 +69,7 @@ pub fn data() -> Arg {
 
 /// The same for what reads a history, which may be that of the agent that runs.
 pub fn past_data() -> Arg {
-    data().help("Where the history is [default: $WHIT_DATA, or whit in $XDG_STATE_HOME, for root /var/lib/whit, or that of the running agent]")
+    data().help("Where the history is [default: $WHIT_DATA, or that of the running agent, or whit in $XDG_STATE_HOME, for root /var/lib/whit]")
 }
 
 /// Returns the data directory as it is named, or this user's place for it.

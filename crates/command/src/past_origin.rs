@@ -6,8 +6,8 @@ use ::history::HISTORY;
 use probe::named;
 use text::printable::Shown as _;
 
+use crate::agent_files;
 use crate::failure::Failure;
-use crate::paths;
 use crate::running_agent::{self, RunningAgent};
 
 /// The origin of an answer about the past.
@@ -19,21 +19,23 @@ pub enum PastOrigin {
     Server(String),
 }
 
-/// Finds the past of a directory that is named; otherwise that of this user, if there is one; otherwise that of an agent that runs: its
-/// history if this user may read it, or the agent itself.
+/// Finds the past of a directory that is named, here or in the environment; otherwise that of an agent that runs, if this user may read its
+/// history; otherwise that of this user, if there is one; otherwise the agent that runs is to answer.
 ///
 /// # Errors
 /// If none is named and the user has no home directory. If an agent runs, but this user may not read its history and it does not answer.
 pub fn find(named: Option<&Path>) -> Result<PastOrigin, Failure> {
-    let own = paths::data_directory(named);
-    let is_named = named.is_some() || paths::data_of_environment().is_some();
-    if is_named || own.as_ref().is_ok_and(|directory| directory.join(HISTORY).exists()) {
-        return own.map(PastOrigin::Directory);
+    if let Some(directory) = agent_files::named_data(named)? {
+        return Ok(PastOrigin::Directory(directory));
     }
     let agents: Vec<RunningAgent> = running_agent::find_all().collect();
     let mut directories = agents.iter().filter_map(|agent| agent.data.clone());
     if let Some(directory) = directories.clone().find(|directory| is_readable(directory)) {
         return Ok(PastOrigin::Directory(directory));
+    }
+    let own = agent_files::own_data(None);
+    if own.as_ref().is_ok_and(|directory| directory.join(HISTORY).exists()) {
+        return own.map(PastOrigin::Directory);
     }
     match (agents.iter().find_map(|agent| agent.url.clone()), directories.next()) {
         (Some(url), _) => Ok(PastOrigin::Server(url)),

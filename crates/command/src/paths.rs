@@ -55,6 +55,11 @@ pub fn data_of_environment() -> Option<PathBuf> {
     variable("WHIT_DATA").map(PathBuf::from)
 }
 
+/// Returns the agent's configuration that the environment names for all commands: WHIT_CONFIG.
+pub fn configuration_of_environment() -> Option<PathBuf> {
+    variable("WHIT_CONFIG").map(PathBuf::from)
+}
+
 /// Where the history is: as it was named, here or in the environment, or this user's place for it.
 ///
 /// # Errors
@@ -84,8 +89,17 @@ fn own_runtime_directory() -> Option<PathBuf> {
 
 /// The sockets at which this user asks an agent: the system's first, since it may see more.
 pub fn agent_sockets() -> impl Iterator<Item = PathBuf> {
-    let directories = [Some(PathBuf::from(SYSTEM_RUNTIME)), own_runtime_directory()];
-    directories.into_iter().flatten().map(|directory| directory.join(AGENT_SOCKET))
+    [Some(system_agent_socket()), own_agent_socket()].into_iter().flatten()
+}
+
+/// The socket of the agent of the machine.
+pub fn system_agent_socket() -> PathBuf {
+    Path::new(SYSTEM_RUNTIME).join(AGENT_SOCKET)
+}
+
+/// The socket of an agent that this user has started.
+pub fn own_agent_socket() -> Option<PathBuf> {
+    own_runtime_directory().map(|directory| directory.join(AGENT_SOCKET))
 }
 
 /// The name of the agent's socket.

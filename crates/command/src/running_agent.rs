@@ -1,4 +1,4 @@
-//! The agents that run: where their histories are, and where they answer requests.
+//! The agents that run: where their configurations and histories are, and where they answer requests.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
@@ -10,28 +10,33 @@ use crate::paths;
 /// An agent that runs, as its status describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunningAgent {
+    /// The file of its configuration; `None` if it has none.
+    pub configuration: Option<PathBuf>,
     /// Its data directory.
     pub data: Option<PathBuf>,
     /// Where it answers requests over HTTP without a token, such as `http://127.0.0.1:9140`; `None` if nowhere, or at a Unix socket.
     pub url: Option<String>,
 }
 
-/// Finds agents by their sockets, that of the machine first. At another socket only an agent of this user or of root is believed: any other
-/// could lead a command to any file.
+/// Finds agents by their sockets, that of this user before that of the machine. At the first one only an agent of this user or of root is
+/// believed: any other could lead a command to any file.
 pub fn find_all() -> impl Iterator<Item = RunningAgent> {
     let own_uid = probe::own_uid();
-    let status = move |(place, path): (usize, PathBuf)| {
-        let mut client = AgentClient::connect(&path).ok()?;
-        let is_trusted = place == 0 || client.peer_uid().is_ok_and(|uid| uid == own_uid || uid == 0);
-        if is_trusted { client.status().ok() } else { None }
+    let own = move || {
+        let client = AgentClient::connect(&paths::own_agent_socket()?).ok()?;
+        client.peer_uid().is_ok_and(|uid| uid == own_uid || uid == 0).then_some(client)
     };
-    paths::agent_sockets().enumerate().filter_map(status).map(|status| described(&status))
+    let of_machine = || AgentClient::connect(&paths::system_agent_socket()).ok();
+    let clients = std::iter::once_with(own).chain(std::iter::once_with(of_machine)).flatten();
+    clients.filter_map(|mut client| Some(described(&client.status().ok()?)))
 }
 
 fn described(status: &str) -> RunningAgent {
     let value = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    let path = |name: &str| value(name).map(PathBuf::from).filter(|path| path.is_absolute());
     RunningAgent {
-        data: value("data").map(PathBuf::from).filter(|data| data.is_absolute()),
+        configuration: path("configuration"),
+        data: path("data"),
         url: value("http").and_then(|address| url(address.parse().ok()?)),
     }
 }
@@ -54,18 +59,25 @@ mod tests {
     #[test]
     fn an_agent_is_described_by_its_status() {
         let agent = |status: &str| {
-            let RunningAgent { data, url } = described(status);
-            (data.map(|data| data.display().to_string()), url)
+            let RunningAgent { configuration, data, url } = described(status);
+            let shown = |path: Option<PathBuf>| path.map(|path| path.display().to_string());
+            (shown(configuration), shown(data), url)
         };
         let text = |text: &str| Some(text.to_owned());
-        let status = "whit_agent_ticks_total 12\ndata /srv/my history\nhttp 127.0.0.1:9140\n";
-        assert_eq!(agent(status), (text("/srv/my history"), text("http://127.0.0.1:9140")));
-        assert_eq!(agent("http 0.0.0.0:80\n").1, text("http://127.0.0.1:80"));
-        assert_eq!(agent("http [::]:80\n").1, text("http://[::1]:80"));
-        for status in
-            ["http unix:/run/whit/http.sock\n", "http 192.0.2.7:80\n", "database 1\n", "data history\n"]
-        {
-            assert_eq!(agent(status), (None, None), "{status}");
+        let status = "whit_agent_ticks_total 12\nconfiguration /etc/whit/agent.toml\ndata /srv/my history\nhttp 127.0.0.1:9140\n";
+        let described =
+            (text("/etc/whit/agent.toml"), text("/srv/my history"), text("http://127.0.0.1:9140"));
+        assert_eq!(agent(status), described);
+        assert_eq!(agent("http 0.0.0.0:80\n").2, text("http://127.0.0.1:80"));
+        assert_eq!(agent("http [::]:80\n").2, text("http://[::1]:80"));
+        for status in [
+            "http unix:/run/whit/http.sock\n",
+            "http 192.0.2.7:80\n",
+            "database 1\n",
+            "data history\n",
+            "configuration a.toml\n",
+        ] {
+            assert_eq!(agent(status), (None, None, None), "{status}");
         }
     }
 }

@@ -208,18 +208,30 @@ impl<'t, 'i> Options<'t, 'i> {
 
     /// A duration from 50 ms to a day: a number of seconds, or a text with units.
     pub fn duration(&self, key: &str) -> Result<Option<Duration>, Fault> {
-        const POSSIBLE: RangeInclusive<Duration> = Duration::from_millis(50)..=Duration::from_secs(86_400);
+        self.duration_within(key, Duration::from_millis(50)..=Duration::from_secs(86_400), "50ms to 1d")
+    }
+
+    /// A duration in a range, which `wanted` describes: a number of seconds, or a text with units.
+    pub fn duration_within(
+        &self,
+        key: &str,
+        possible: RangeInclusive<Duration>,
+        wanted: &str,
+    ) -> Result<Option<Duration>, Fault> {
         let Some(value) = self.get(key) else { return Ok(None) };
         let duration = match value.get_ref().as_str() {
             Some(text) => {
                 let nanos = quantity::duration(text).map_err(|wanted| expected(value, &wanted))?;
                 Duration::from_nanos(nanos.0)
             }
-            None => self.number(key, 0.05, 86_400.0)?.map(Duration::from_secs_f64).unwrap_or_default(),
+            None => {
+                let [least, most] = [possible.start(), possible.end()].map(Duration::as_secs_f64);
+                self.number(key, least, most)?.map(Duration::from_secs_f64).unwrap_or_default()
+            }
         };
-        match POSSIBLE.contains(&duration) {
+        match possible.contains(&duration) {
             true => Ok(Some(duration)),
-            false => Err(expected(value, "50ms to 1d")),
+            false => Err(expected(value, wanted)),
         }
     }
 

@@ -384,9 +384,7 @@ fn retry_after(text: &str, now: SystemTime) -> Option<Duration> {
 fn reason(error: http_client::Error) -> String {
     match error {
         http_client::Error::Timeout(_) => format!("no answer within {} s", LONGEST_FETCH.as_secs()),
-        http_client::Error::Other(error) => error.to_string(),
-        http_client::Error::Io(error) => error.to_string(),
-        error => error.to_string(),
+        error => http_client::described(&error),
     }
 }
 

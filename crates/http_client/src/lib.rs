@@ -39,6 +39,24 @@ pub fn guarded_client(config: Config, guard: Guard) -> Client {
     with_resolver(config, Some(guard))
 }
 
+/// The words of rustls for a server that answers something else than TLS.
+const NO_TLS: &str = "received corrupt message";
+
+/// Returns whether a handshake failed because the other end speaks no TLS.
+pub fn is_without_tls(error: &Error) -> bool {
+    matches!(error, Error::Io(_) | Error::Rustls(_)) && error.to_string().contains(NO_TLS)
+}
+
+/// Describes an error.
+pub fn described(error: &Error) -> String {
+    match error {
+        error if is_without_tls(error) => "that port speaks no TLS".to_owned(),
+        Error::Io(error) => error.to_string(),
+        Error::Other(error) => error.to_string(),
+        error => error.to_string(),
+    }
+}
+
 fn with_resolver(config: Config, guard: Option<Guard>) -> Client {
     Agent::with_parts(config, DefaultConnector::default(), NameResolver { guard })
 }

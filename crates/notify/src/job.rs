@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use facts::unit::Nanos;
-use http_client::{Error, Timeout, client};
+use http_client::{Error, Timeout, client, described, is_without_tls};
 use probe::clock_now;
 use probe::signals::Signal;
 use probe::spawn::{Ending, Process};
@@ -131,14 +131,17 @@ fn post(url: &str, body: &str, job: &Job) -> Progress {
     match request.send(body) {
         Ok(response) if response.status().is_success() => Progress::Delivered,
         Ok(response) => Progress::Failed(format!("{url}: {}", response.status())),
-        Err(error) if was_not_sent(&error) => Progress::Failed(format!("{url}: {error}")),
-        Err(error) => Progress::Unknown(format!("{url}: {error}")),
+        Err(error) => {
+            let reason = format!("{url}: {}", described(&error));
+            if was_not_sent(&error) { Progress::Failed(reason) } else { Progress::Unknown(reason) }
+        }
     }
 }
 
 /// Returns whether the receiver cannot have got the request.
 fn was_not_sent(error: &Error) -> bool {
     match error {
+        error if is_without_tls(error) => true,
         Error::Timeout(timeout) => matches!(timeout, Timeout::Resolve | Timeout::Connect),
         Error::Io(error) => was_not_reached(error) || error.to_string().contains(UNTRUSTED),
         // Others are those of the resolver.

@@ -28,6 +28,8 @@ pub fn run(
 ) -> Result<(), RecorderError> {
     let mut log = Log::open();
     let (directory, store) = DataDirectory::take(options, &log)?;
+    let place = directory.history.display();
+    log.write(Level::Info, &format!("records into {place}, every {:?}", options.interval));
     let mut waiter = Waiter::open(&[Signal::Interrupt, Signal::Terminate, Signal::Hangup])
         .map_err(|error| RecorderError::System("signals".to_owned(), error))?;
     prepare_marks(&directory.history, &log);
@@ -45,13 +47,13 @@ pub fn run(
     loop {
         agent.tick(&mut waiter, &mut log)?;
         if options.count.is_some_and(|count| agent.ticks >= count) {
-            return agent.end();
+            return agent.end(&log);
         }
         loop {
             match agent.wait(&mut waiter)? {
                 Event::Deadline => break,
                 Event::Reload => agent.reload(&mut reload, options, &log),
-                Event::End => return agent.end(),
+                Event::End => return agent.end(&log),
             }
         }
     }
@@ -172,11 +174,15 @@ impl Agent {
     }
 
     /// Closes the history, and then shuts the server down.
-    fn end(self) -> Result<(), RecorderError> {
-        self.service.stopping();
-        let closed = self.recorder.close();
-        if let Some(server) = self.server {
+    fn end(self, log: &Log) -> Result<(), RecorderError> {
+        let Self { recorder, server, service, ticks, .. } = self;
+        service.stopping();
+        let closed = recorder.close();
+        if let Some(server) = server {
             server.shut_down();
+        }
+        if closed.is_ok() {
+            log.write(Level::Info, &format!("ended after {ticks} ticks"));
         }
         closed
     }

@@ -113,7 +113,7 @@ impl RemoteStore {
         response: Result<Response<Body>, http_client::Error>,
         kind: &str,
     ) -> Result<Value, String> {
-        let failed = |error: http_client::Error| format!("{url}: {error}");
+        let failed = |error: http_client::Error| format!("{url}: {}", http_client::described(&error));
         let mut response = response.map_err(failed)?;
         let text = response.body_mut().with_config().limit(MOST_BYTES).read_to_string().map_err(failed)?;
         let mut reply: Value = serde_json::from_str(&text)

@@ -96,6 +96,11 @@ impl BoundHttp {
         let listen = bound.address(&options.listen)?;
         Ok(Self { bound, options: HttpOptions { listen, ..options.clone() } })
     }
+
+    /// Returns where it listens.
+    pub(crate) fn listen(&self) -> &Listen {
+        &self.options.listen
+    }
 }
 
 impl HttpServer {

@@ -57,6 +57,11 @@ pub fn serve(
     confinement::set_limits();
     // Capabilities are per thread: they are dropped before another thread is started, and after a port below 1024 is bound.
     let bound = options.http.as_ref().map(BoundHttp::new);
+    match bound.as_ref().and_then(|bound| bound.as_ref().ok()).map(BoundHttp::listen) {
+        Some(Listen::Tcp(address)) => log.write(Level::Info, &format!("the page is http://{address}/")),
+        Some(listen) => log.write(Level::Info, &format!("the page is at {listen}")),
+        None => {}
+    }
     let runner_lost = Notifier::new().map_err(system("a pipe"))?;
     let runner = confinement::privileged_runner(&options, &runner_lost).unwrap_or_else(|error| {
         log.write(Level::Warning, &format!("plugins run as the agent's user alone: {error}"));
@@ -255,7 +260,7 @@ impl State {
             write_states(&states.checks.lock(), &mut status);
             #[cfg(feature = "feeds")]
             write_unread(&states.feeds, scope, &mut status);
-            write_addresses(listen.as_ref(), &data, &mut status);
+            write_places(self.options.configuration.as_deref(), &data, listen.as_ref(), &mut status);
             socket.publish_status(scope, status);
         }
     }
@@ -297,12 +302,14 @@ impl State {
     }
 }
 
-/// Appends where the history is and where requests over HTTP are answered, for commands that look for an agent.
-fn write_addresses(listen: Option<&Listen>, data: &Path, status: &mut String) {
-    // A line has one value.
-    let data = std::path::absolute(data).unwrap_or_default();
-    if let Some(data) = data.to_str().filter(|data| !data.contains('\n')) {
-        let _ = writeln!(status, "data {data}");
+/// Appends where the configuration and the history are, and where requests over HTTP are answered, for commands that look for an agent.
+fn write_places(configuration: Option<&Path>, data: &Path, listen: Option<&Listen>, status: &mut String) {
+    for (name, path) in [("configuration", configuration), ("data", Some(data))] {
+        let path = path.and_then(|path| std::path::absolute(path).ok());
+        // A line has one value.
+        if let Some(path) = path.as_deref().and_then(Path::to_str).filter(|path| !path.contains('\n')) {
+            let _ = writeln!(status, "{name} {path}");
+        }
     }
     if let Some(listen) = listen {
         let _ = writeln!(status, "http {listen}");

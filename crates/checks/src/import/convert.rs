@@ -36,8 +36,8 @@ const KINDS: [&str; 13] = [
 /// The default of Nagios where nothing is said, in units of `interval_length`.
 const USUAL_INTERVAL: f64 = 5.0;
 const USUAL_RETRY_INTERVAL: f64 = 1.0;
-/// No check is run less often.
-const DAY_S: f64 = 86_400.0;
+/// Nothing is checked less often than once a year.
+const YEAR_S: f64 = 365.0 * 86_400.0;
 
 /// The configuration, and what became of it.
 #[derive(Debug)]
@@ -288,7 +288,7 @@ impl<'f> Converter<'f> {
         for (name, seconds) in
             [("interval", interval), ("retry", retry.unwrap_or(USUAL_RETRY_INTERVAL) * length)]
         {
-            let seconds = self.bounded(seconds, [1.0, DAY_S], object);
+            let seconds = self.bounded(seconds, [1.0, YEAR_S], object);
             let _ = writeln!(out, "{name} = \"{seconds}s\"");
         }
         if let Some(attempts) = object.number("max_check_attempts") {
@@ -307,7 +307,7 @@ impl<'f> Converter<'f> {
             }
             match object.number("freshness_threshold").filter(|seconds| *seconds > 0.0) {
                 Some(seconds) => {
-                    let seconds = self.bounded(seconds, [1.0, DAY_S], object);
+                    let seconds = self.bounded(seconds, [1.0, YEAR_S], object);
                     let _ = writeln!(out, "fresh = \"{seconds}s\"");
                 }
                 None => self

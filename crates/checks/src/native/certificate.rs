@@ -110,7 +110,11 @@ fn shake_hands(connection: &mut ClientConnection, stream: &mut TcpStream, until:
         } else if connection.read_tls(stream)? == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         } else {
-            connection.process_new_packets().map_err(io::Error::other)?;
+            connection.process_new_packets().map_err(|error| match error {
+                // What is no record of TLS at all.
+                Error::InvalidMessage(_) => io::Error::other("that port speaks no TLS"),
+                error => io::Error::other(error),
+            })?;
         }
     }
     Ok(())

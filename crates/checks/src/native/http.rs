@@ -43,7 +43,9 @@ fn get(wanted: &Http, url: &str, timeout: Duration) -> Outcome {
     let begun = Instant::now();
     let mut response = match client(timeout, MOST_REDIRECTS).get(url).call() {
         Ok(response) => response,
-        Err(error) => return Outcome::new(State::Critical, format!("{url}: {error}")),
+        Err(error) => {
+            return Outcome::new(State::Critical, format!("{url}: {}", http_client::described(&error)));
+        }
     };
     let status = response.status().as_u16();
     let body = response.body_mut().with_config().limit(MOST_BODY_BYTES).read_to_vec();

@@ -1,6 +1,7 @@
 //! The options of a table for a check, or for a host's own.
 
 use std::collections::HashSet;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -44,7 +45,8 @@ pub(super) const OPTIONS: [&str; 22] = [
     "depends",
 ];
 
-const SHORTEST_INTERVAL: Duration = Duration::from_secs(1);
+/// A backup may be due each week, or each month.
+const INTERVALS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(365 * 86_400);
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(3600);
 const STATES: [(&str, State); 4] = [
     ("ok", State::Ok),
@@ -96,13 +98,7 @@ impl CheckTemplate {
             return Err(table.fault_of("command", "a check looks at one thing"));
         }
         let mut check = Check::new(CheckName::default(), CheckWay::Passive);
-        let duration = |key: &str| -> Result<Option<Duration>, Fault> {
-            let Some(length) = table.duration(key)? else { return Ok(None) };
-            match length >= SHORTEST_INTERVAL {
-                true => Ok(Some(length)),
-                false => Err(table.fault_of(key, "expected 1s or more")),
-            }
-        };
+        let duration = |key: &str| table.duration_within(key, INTERVALS, "1s to 1y");
         check.interval = duration("interval")?.unwrap_or(check.interval);
         check.retry_interval = duration("retry")?.unwrap_or(check.retry_interval.min(check.interval));
         if let Some(timeout) = table.duration("timeout")? {

@@ -291,7 +291,7 @@ mod tests {
             ("[[check]]\nname = \"a\"".to_owned(), "this needs command"),
             (format!("{check}{check}"), "there is a check \"a\" already"),
             (format!("{check}intervall = 1"), "a check has no option \"intervall\"; did you mean"),
-            (format!("{check}interval = \"100ms\""), "expected 1s or more"),
+            (format!("{check}interval = \"100ms\""), "expected 1s to 1y"),
             (format!("{check}to = \"ann\""), "there is no [[receiver]]"),
             (format!("{check}group = \"db\""), "[checks.groups] has no db"),
             (format!("{check}hosts = [\"x*\"]"), "no host is meant"),

@@ -11,7 +11,7 @@ use facts::unit::Ratio;
 use formats::relabel::Relabelling;
 use recorder::RecorderOptions;
 
-use super::configuration::Origin;
+use super::configuration::{NEEDS_TOKEN, Origin};
 use command::failure::Failure;
 use command::kind::Kind;
 use command::options::{
@@ -124,6 +124,7 @@ pub(super) fn usual() -> AgentOptions {
         cpu_limit: Some(Ratio(0.01)),
     };
     AgentOptions {
+        configuration: None,
         recorder,
         socket: paths::runtime_directory().map(|directory| directory.join(paths::AGENT_SOCKET)),
         privileged: Privileged::default(),
@@ -142,12 +143,21 @@ impl AgentArgs {
     /// # Errors
     /// What is wrong with the configuration, and where.
     pub(super) fn options(&self) -> Result<AgentOptions, Failure> {
-        let mut options = Origin::find(self.config.as_deref()).read(self.defaults.clone())?;
-        options.recorder.data = self.data.clone().unwrap_or(options.recorder.data);
+        let origin = Origin::find(self.config.as_deref());
+        let mut options = origin.read(self.defaults.clone())?;
+        // A reload may come from another directory.
+        options.configuration = origin.path().and_then(|path| std::path::absolute(path).ok());
+        let data = self.data.clone().or_else(paths::data_of_environment);
+        options.recorder.data = data.unwrap_or(options.recorder.data);
         options.recorder.now = self.now.clone().or(options.recorder.now);
         options.socket = self.socket.clone().or(options.socket);
         if let Some(listen) = self.http.clone() {
             let token = options.http.and_then(|http| http.token);
+            if !listen.is_local() && token.is_none() {
+                return Err(Failure::usage(format!(
+                    "--http {listen}: {NEEDS_TOKEN}: token or token_file in [http] of the configuration"
+                )));
+            }
             options.http = Some(HttpOptions { listen, token });
         }
         options.recorder.interval = self.interval.unwrap_or(options.recorder.interval);

@@ -12,13 +12,10 @@ use text::printable::Shown as _;
 use text::quantity;
 
 use crate::relabel::rules;
+use command::agent_files::{self, MOST_CONFIGURATION_BYTES};
 use command::failure::Failure;
-use command::paths;
 use command::time_zone;
 use configuration::{Fault, Options, expected, parse, text};
-
-/// The name below a directory for configurations.
-const FILE: &str = "whit/agent.toml";
 
 /// The output of `--print-defaults`.
 pub(super) const DEFAULTS: &str = include_str!("defaults.toml");
@@ -62,17 +59,17 @@ impl fmt::Display for Origin {
 }
 
 impl Origin {
-    /// Finds the file: that which was named; else that of the service; else that of the user, else that of the system, for root in /etc
-    /// first.
+    /// Finds the configuration of an agent that is started, as [`agent_files::own_configuration`] does.
     pub(super) fn find(named: Option<&Path>) -> Self {
-        if let Some(path) = named.map(Path::to_owned).or_else(paths::service_configuration) {
-            return Self::File(path);
+        agent_files::own_configuration(named).map_or(Self::Defaults, Self::File)
+    }
+
+    /// Returns the file.
+    pub(super) fn path(&self) -> Option<&Path> {
+        match self {
+            Self::File(path) => Some(path),
+            Self::Defaults => None,
         }
-        // Root's agent is the system's.
-        let system = PathBuf::from("/etc").join(FILE);
-        let is_system = rustix::process::geteuid().is_root() && system.exists();
-        let found = if is_system { Some(system) } else { paths::find_configuration(FILE) };
-        found.map_or(Self::Defaults, Self::File)
     }
 
     /// Reads it over the defaults.
@@ -82,7 +79,7 @@ impl Origin {
     pub(super) fn read(&self, defaults: AgentOptions) -> Result<AgentOptions, Failure> {
         let text = match self {
             Self::Defaults => return Ok(defaults),
-            Self::File(path) => named::read_text(path, MOST_BYTES)
+            Self::File(path) => named::read_text(path, MOST_CONFIGURATION_BYTES)
                 .map_err(|error| Failure::new(format!("{self}: {error}")))?,
         };
         read(&text, defaults).map_err(|fault| Failure::new(fault.in_text(&self.to_string(), &text)))
@@ -196,13 +193,13 @@ fn read_http(http: &Options<'_, '_>, usual: Option<HttpOptions>) -> Result<Optio
     }
     let Some(listen): Option<Listen> = listen else { return Ok(None) };
     if !listen.is_local() && token.is_none() {
-        return Err(http.fault_of("listen", "an address that others can reach needs a token"));
+        return Err(http.fault_of("listen", NEEDS_TOKEN));
     }
     Ok(Some(HttpOptions { listen, token }))
 }
 
-/// A configuration that was imported from Nagios has a table for each of its services.
-const MOST_BYTES: u64 = 16 * 1024 * 1024;
+pub(super) const NEEDS_TOKEN: &str = "an address that others can reach needs a token";
+
 /// Fewer can be guessed.
 const LEAST_TOKEN_BYTES: usize = 16;
 
@@ -291,6 +288,37 @@ mod tests {
     fn the_printed_defaults_are_the_defaults() {
         assert_eq!(read(DEFAULTS, defaults()).unwrap(), defaults());
         assert_eq!(read("", defaults()).unwrap(), defaults());
+    }
+
+    #[test]
+    fn what_the_printed_defaults_suggest_is_valid() {
+        let is_option = |line: &str| {
+            let key = line.split(" = ").next().unwrap_or_default();
+            let is_key = key.chars().all(|letter| letter.is_ascii_lowercase() || letter == '_');
+            line.starts_with('[') || line.contains(" = ") && is_key
+        };
+        // Files that are not on every machine.
+        let is_elsewhere =
+            |line: &str| ["token", "group = \"adm\"", "hosts = [\"/"].iter().any(|one| line.starts_with(one));
+        let without_mark = |line: &str| match line.strip_prefix("# ").filter(|option| is_option(option)) {
+            Some(option) if !is_elsewhere(option) => format!("{option}\n"),
+            _ => format!("{line}\n"),
+        };
+        let text: String = DEFAULTS.lines().map(without_mark).collect();
+        let options =
+            read(&text, defaults()).unwrap_or_else(|fault| panic!("{}", fault.in_text("defaults", &text)));
+        let checks = options.checks.unwrap();
+        assert_eq!(
+            checks.checks.iter().map(|check| check.name.to_string()).collect::<Vec<_>>(),
+            ["router", "load", "web1/http", "backup"]
+        );
+        for key in ROOT {
+            let is_there = text.lines().any(|line| {
+                line.starts_with(&format!("{key} ="))
+                    || line.trim_matches(['[', ' ']).starts_with(&format!("{key}]"))
+            });
+            assert!(is_there, "{key}");
+        }
     }
 
     #[test]

@@ -4,18 +4,16 @@ pub(crate) mod arguments;
 mod configuration;
 #[cfg(feature = "feeds")]
 mod feeds;
+pub(crate) mod in_use;
 
 use std::io::IsTerminal as _;
 use std::os::fd::AsFd as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use ::agent::{AgentOptions, Listen, Retention};
-use alerts::AlertOptions;
-use checks::CheckOptions;
+use ::agent::AgentOptions;
 use clap::ArgMatches;
-use formats::relabel::Relabelling;
 use recorder::RecorderOptions;
 use text::printable::Shown as _;
 
@@ -25,66 +23,6 @@ use self::configuration::{DEFAULTS, Origin};
 pub(crate) use self::feeds::document_parser;
 use command::failure::{Failure, write_stderr};
 use command::output::Output;
-
-/// The data directory of a command with a configuration: as it is named, otherwise that of the configuration if one is named, otherwise the
-/// usual one of the command.
-///
-/// # Errors
-/// What is wrong with the configuration.
-pub(crate) fn configured_data_directory(
-    matches: &ArgMatches,
-    usual: fn(&ArgMatches) -> Result<PathBuf, Failure>,
-) -> Result<PathBuf, Failure> {
-    let config = matches.get_one::<PathBuf>("config").filter(|_| !matches.contains_id("data"));
-    if let Some(config) = config {
-        let data = Origin::find(Some(config)).read(arguments::usual())?.recorder.data;
-        if !data.as_os_str().is_empty() {
-            return Ok(data);
-        }
-    }
-    usual(matches)
-}
-
-/// Returns the retention of the configuration.
-///
-/// # Errors
-/// What is wrong with it.
-pub(crate) fn configured_retention() -> Result<Retention, Failure> {
-    Ok(Origin::find(None).read(arguments::usual())?.recorder.retention)
-}
-
-/// The rules for what is recorded.
-///
-/// # Errors
-/// What is wrong with the configuration.
-pub(crate) fn configured_relabelling() -> Result<Relabelling, Failure> {
-    Ok(Origin::find(None).read(arguments::usual())?.recorder.relabelling)
-}
-
-/// The rules for alerts and their receivers; `None`: nothing is watched for.
-///
-/// # Errors
-/// What is wrong with the configuration.
-pub(crate) fn configured_alerts(config: Option<&Path>) -> Result<Option<AlertOptions>, Failure> {
-    Ok(Origin::find(config).read(usual())?.alerts)
-}
-
-/// The checks; `None`: nothing is checked.
-///
-/// # Errors
-/// What is wrong with the configuration.
-pub(crate) fn configured_checks(config: Option<&Path>) -> Result<Option<CheckOptions>, Failure> {
-    Ok(Origin::find(config).read(usual())?.checks)
-}
-
-/// How feeds are polled; `None`: they are not.
-///
-/// # Errors
-/// What is wrong with the configuration.
-#[cfg(feature = "feeds")]
-pub(crate) fn configured_feeds(config: Option<&Path>) -> Result<Option<::feeds::FeedOptions>, Failure> {
-    Ok(Origin::find(config).read(usual())?.feeds)
-}
 
 /// Returns the options of a recorder that records for a while into a directory, and serves nothing.
 pub(crate) fn observing(directory: &Path, length: Duration) -> RecorderOptions {
@@ -105,14 +43,10 @@ pub(crate) fn observing(directory: &Path, length: Duration) -> RecorderOptions {
 /// For someone who starts it by hand.
 fn what_next(options: &AgentOptions) -> String {
     let data = options.recorder.data.shown();
-    let mut text = format!("whit records into {data}; Ctrl-C ends it.");
-    if let Some(Listen::Tcp(address)) = options.http.as_ref().map(|http| &http.listen) {
-        text.push_str(&format!(" The page is http://{address}/."));
-    }
-    text.push_str(&format!(
-        " In another terminal:\n  \
+    let mut text = format!(
+        "Ctrl-C ends it. In another terminal:\n  \
          whit history --data {data}\n  whit history export --data {data} --since -5m --series 'node_load*'\n"
-    ));
+    );
     if let Some(now) = &options.recorder.now {
         text.push_str(&format!(
             "  while read -r name value; do echo \"$name is $value\"; done < {}\n",

@@ -5,13 +5,15 @@ use std::time::Duration;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
 
-use crate::agent::configured_data_directory;
+use crate::agent::in_use;
+use command::agent_files;
 use command::failure::Failure;
 use command::kind::Kind;
 use command::options::{
-    action, agent_configuration, argument, chosen_action, instant_ms, instant_option, json, option,
-    paragraphs, past_data, past_directory, switch, text, texts, with_actions,
+    action, argument, chosen_action, instant_ms, instant_option, json, option, paragraphs, past_data,
+    running_agent_configuration, switch, text, texts, with_actions,
 };
+use command::past;
 
 /// `whit alert`, validated.
 #[derive(Debug)]
@@ -72,7 +74,7 @@ pub(crate) fn command() -> Command {
         ];
         with_actions(command, actions)
             .arg(json())
-            .arg(agent_configuration().global(true))
+            .arg(running_agent_configuration().global(true))
             .arg(past_data().global(true))
             .after_help(paragraphs(EXPLANATION))
     })
@@ -104,8 +106,9 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<AlertArgs, Failure> {
         _ => AlertTask::List { is_json: matches.get_flag("json") },
     };
     let directory = match &task {
-        AlertTask::Rules => Ok(PathBuf::new()),
-        _ => configured_data_directory(matches, past_directory),
+        // It may be before any agent ran.
+        AlertTask::Rules => in_use::data_directory(matches, agent_files::data),
+        _ => in_use::data_directory(matches, past::directory),
     };
     let config = matches.get_one::<PathBuf>("config").cloned();
     Ok(AlertArgs { directory: directory?, config, task })

@@ -15,7 +15,7 @@ use serde_json::json;
 use text::printable::Shown as _;
 
 use self::arguments::{AlertArgs, AlertTask};
-use crate::agent::configured_alerts;
+use crate::agent::in_use::InUse;
 use command::document::{DocumentKind, Documents};
 use command::failure::Failure;
 use command::output::Output;
@@ -27,8 +27,8 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let args = &arguments::from_matches(matches)?;
     let AlertArgs { directory, config, task } = args;
     let text = match task {
-        AlertTask::List { is_json } => list(directory, *is_json)?,
-        AlertTask::Rules => rules(config.as_deref())?,
+        AlertTask::List { is_json } => list(directory, config.as_deref(), *is_json)?,
+        AlertTask::Rules => rules(directory, config.as_deref())?,
         AlertTask::Test { rules, time, sends } => {
             return test(directory, config.as_deref(), rules, *time, *sends);
         }
@@ -73,7 +73,7 @@ fn of_ledger(directory: &Path, error: impl std::fmt::Display) -> Failure {
     Failure::new(format!("{}: {error}", directory.shown()))
 }
 
-fn list(directory: &Path, is_json: bool) -> Result<String, Failure> {
+fn list(directory: &Path, config: Option<&Path>, is_json: bool) -> Result<String, Failure> {
     let ledger = open_for_reading(directory)?;
     let failed = |error| of_ledger(directory, error);
     let active = ledger.active().map_err(failed)?;
@@ -81,7 +81,9 @@ fn list(directory: &Path, is_json: bool) -> Result<String, Failure> {
     let mut deliveries = ledger.deliveries().map_err(failed)?;
     if !is_json {
         deliveries.retain(|(_, delivery)| delivery.outcome != Some(Outcome::Delivered));
-        return Ok(render::list(&active, &silences, &deliveries, now_ms()));
+        let mut text = render::list(&active, &silences, &deliveries, now_ms());
+        text.push_str(&watched(directory, config));
+        return Ok(text);
     }
     let silences = silences.iter().map(|(number, silence)| {
         json!({
@@ -102,14 +104,25 @@ fn list(directory: &Path, is_json: bool) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// The configured ones.
-fn configured(config: Option<&Path>) -> Result<AlertOptions, Failure> {
-    configured_alerts(config)?
-        .ok_or_else(|| Failure::new("nothing is watched for: the configuration has no rules"))
+/// Says how many rules there are, and who gets notifications.
+fn watched(directory: &Path, config: Option<&Path>) -> String {
+    match InUse::read(config, Some(directory)) {
+        Ok(configuration) => {
+            render::watched(configuration.options.alerts.as_ref(), &configuration.to_string())
+        }
+        Err(failure) => format!("the rules are not known: {}\n", failure.message()),
+    }
 }
 
-fn rules(config: Option<&Path>) -> Result<String, Failure> {
-    let options = configured(config)?;
+/// The configured ones.
+fn configured(directory: &Path, config: Option<&Path>) -> Result<AlertOptions, Failure> {
+    let mut configuration = InUse::read(config, Some(directory))?;
+    let alerts = configuration.options.alerts.take();
+    alerts.ok_or_else(|| Failure::new(format!("nothing is watched for: {configuration} has no rules")))
+}
+
+fn rules(directory: &Path, config: Option<&Path>) -> Result<String, Failure> {
+    let options = configured(directory, config)?;
     let mut text = String::new();
     for rule in &options.rules {
         render::push_rule(rule, &mut text);
@@ -137,13 +150,14 @@ fn test(
     time: Option<[i64; 2]>,
     sends: bool,
 ) -> Result<ExitCode, Failure> {
-    let options = configured(config)?;
+    let options = configured(directory, config)?;
     let rules = chosen(&options, names)?;
     let mut output = Output::stdout();
     let mut has_failed = false;
     if sends {
         if options.receivers.is_empty() {
-            return Err(Failure::new("no receiver: the configuration has no table [[receiver]]"));
+            let configuration = InUse::read(config, Some(directory))?;
+            return Err(Failure::new(format!("no receiver: {configuration} has no table [[receiver]]")));
         }
         for receiver in &options.receivers {
             has_failed |= !send(receiver, &mut output)?;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use ::query::number::write_in_full;
-use alerts::{Active, AlertRule, Fired, Silence};
+use alerts::{Active, AlertOptions, AlertRule, Fired, Silence};
 use facts::unit::Nanos;
 use formats::series_name::SeriesName;
 use notify::Delivery;
@@ -15,6 +15,20 @@ use text::units::Span;
 use crate::delivery;
 use command::time_zone::written_ms as time;
 use configuration::quoted;
+
+/// Says how many rules there are, and who gets notifications, by a configuration of this name.
+pub(super) fn watched(options: Option<&AlertOptions>, configuration: &str) -> String {
+    let Some(options) = options else {
+        return format!("nothing is watched for: {configuration} has no rules\n");
+    };
+    let interval = Span(Nanos::from(options.interval));
+    let receivers: Vec<&str> = options.receivers.iter().map(|receiver| receiver.name.as_str()).collect();
+    let receivers = match receivers.is_empty() {
+        true => format!("no notifications are sent: {configuration} has no [[receiver]]"),
+        false => format!("notifications go to {}", receivers.join(", ").shown()),
+    };
+    format!("{} rules, each evaluated every {interval}; {receivers}\n", options.rules.len())
+}
 
 /// Lists alerts, silences, and notifications that could not be sent.
 pub(super) fn list(

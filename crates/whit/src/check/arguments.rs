@@ -6,13 +6,15 @@ use std::time::Duration;
 use checks::{CheckRequest, Downtime, Period, State};
 use clap::{Arg, ArgMatches, Command, value_parser};
 
-use crate::agent::configured_data_directory;
+use crate::agent::in_use;
+use command::agent_files;
 use command::failure::Failure;
 use command::kind::Kind;
 use command::options::{
-    action, agent_configuration, argument, chosen_action, data_directory, instant_ms, instant_option, json,
-    option, paragraphs, past_data, past_directory, switch, text, texts, with_actions,
+    action, argument, chosen_action, instant_ms, instant_option, json, option, paragraphs, past_data,
+    running_agent_configuration, switch, text, texts, with_actions,
 };
+use command::past;
 
 /// `whit check`, validated.
 #[derive(Debug)]
@@ -96,7 +98,7 @@ pub(crate) fn command() -> Command {
             ];
             with_actions(with_list(command), actions)
                 .override_usage("whit check [ACTION] [OPTIONS]\n       whit check [OPTIONS] [CHECK]...")
-                .arg(agent_configuration().global(true))
+                .arg(running_agent_configuration().global(true))
                 .arg(past_data().global(true))
                 .after_help(paragraphs(EXPLANATION))
         },
@@ -164,10 +166,10 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<CheckArgs, Failure> {
     let directory = match &task {
         CheckTask::Import(_) => Ok(PathBuf::new()),
         // They read the configuration, and what is there beside it.
-        CheckTask::Run { .. } | CheckTask::Explain { .. } => configured_data_directory(matches, |matches| {
-            past_directory(matches).or_else(|_| data_directory(matches))
-        }),
-        _ => configured_data_directory(matches, past_directory),
+        CheckTask::Run { .. } | CheckTask::Explain { .. } => {
+            in_use::data_directory(matches, agent_files::data)
+        }
+        _ => in_use::data_directory(matches, past::directory),
     };
     let config = matches.get_one::<PathBuf>("config").cloned();
     Ok(CheckArgs { directory: directory?, config, task })

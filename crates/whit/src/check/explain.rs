@@ -2,21 +2,17 @@
 
 use std::fmt::Write as _;
 
-use checks::{Check, CheckOptions, CheckWay, Downtime};
+use checks::{Check, CheckOptions, CheckWay};
 use facts::unit::Nanos;
 use text::printable::Shown as _;
 use text::units::Span;
 
 use super::render::until;
+use super::suppression::Known;
 use command::time_zone::written_ms as time;
 
 /// Describes when and how a check is done, and who is notified.
-pub(super) fn explain(
-    check: &Check,
-    options: &CheckOptions,
-    downtimes: &[(i64, Downtime)],
-    now_ms: i64,
-) -> String {
+pub(super) fn explain(check: &Check, options: &CheckOptions, known: &Known, now_ms: i64) -> String {
     let name = check.name.to_string();
     let mut text = format!("{}\n", name.shown());
     let seconds = |length: std::time::Duration| Span(Nanos::from(length)).to_string();
@@ -72,6 +68,11 @@ pub(super) fn explain(
     {
         let _ = writeln!(text, "no notifications while the host {} is down", check.name.host.shown());
     }
+    if !check.depends.is_empty() {
+        let one = if check.depends.len() == 1 { "" } else { "one of " };
+        let names = check.depends.join(", ");
+        let _ = writeln!(text, "no notifications while {one}{} has a problem", names.shown());
+    }
     let receivers = match (options.receivers.as_slice(), check.notifications.receivers.as_slice()) {
         ([], _) => "none: there is no [[receiver]]".to_owned(),
         (all, []) => all.iter().map(|receiver| receiver.name.as_str()).collect::<Vec<_>>().join(", "),
@@ -87,8 +88,11 @@ pub(super) fn explain(
     if let Some(period) = &check.notifications.period {
         let _ = writeln!(text, "  only {period}");
     }
-    for (number, downtime) in downtimes.iter().filter(|(_, downtime)| downtime.is_of(&name)) {
+    for (number, downtime) in known.downtimes.iter().filter(|(_, downtime)| downtime.is_of(&name)) {
         let _ = writeln!(text, "  not in downtime {number}, until {}", until(downtime));
+    }
+    for reason in known.reasons(check, now_ms) {
+        let _ = writeln!(text, "no notifications now: {reason}");
     }
     text
 }

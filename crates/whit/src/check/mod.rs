@@ -3,21 +3,23 @@
 pub(crate) mod arguments;
 mod explain;
 mod render;
+mod request;
+mod suppression;
 
-use std::io::Read as _;
 use std::path::Path;
 use std::process::ExitCode;
 
 use ::history::HISTORY;
 use checks::import;
-use checks::{Check, CheckLedger, CheckOptions, CheckRequest, CheckStatus, is_selected, runner, try_check};
+use checks::{Check, CheckLedger, CheckOptions, CheckStatus, is_selected, runner, try_check};
 use clap::ArgMatches;
 use notify::Outcome;
 use rustix::fd::AsFd as _;
 use text::printable::Shown as _;
 
 use self::arguments::{CheckArgs, CheckTask, now_ms};
-use crate::agent::configured_checks;
+use self::suppression::Known;
+use crate::agent::in_use::InUse;
 use command::document::{DocumentKind, Documents};
 use command::failure::{Failure, write_stderr};
 use command::output::Output;
@@ -32,7 +34,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let CheckArgs { directory, config, task } = args;
     let text = match task {
         CheckTask::List { patterns, has_fine, is_json } => list(directory, patterns, *has_fine, *is_json)?,
-        CheckTask::Show { name, is_json } => show(directory, name, *is_json)?,
+        CheckTask::Show { name, is_json } => show(directory, config.as_deref(), name, *is_json)?,
         CheckTask::Slow { is_json } => slow(directory, *is_json)?,
         CheckTask::Run { name } => return run_one(directory, config.as_deref(), name),
         CheckTask::Import(path) => {
@@ -42,7 +44,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
             return Ok(report(&imported));
         }
         CheckTask::Explain { name } => explain(directory, config.as_deref(), name)?,
-        CheckTask::Request(asked) => request(directory, asked)?,
+        CheckTask::Request(asked) => request::request(directory, asked)?,
     };
     Output::stdout().write(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
@@ -68,12 +70,6 @@ fn report(imported: &import::Imported) -> ExitCode {
 fn open_for_reading(directory: &Path) -> Result<CheckLedger, Failure> {
     must_be_in(directory)?;
     CheckLedger::open_for_reading(directory).map_err(|error| of_ledger(directory, error))
-}
-
-/// Opens the ledger of a data directory, to ask something of the agent.
-fn open(directory: &Path) -> Result<CheckLedger, Failure> {
-    must_be_in(directory)?;
-    CheckLedger::open(directory).map_err(|error| of_ledger(directory, error))
 }
 
 fn must_be_in(directory: &Path) -> Result<(), Failure> {
@@ -126,7 +122,7 @@ fn unknown(name: &str, known: &[impl AsRef<str>]) -> Failure {
         true => format!(" (an action stands before what it is for: whit check {name} …)"),
         false => text::nearest::did_you_mean(name, known.iter().map(AsRef::as_ref)),
     };
-    Failure::usage(format!("no check is called \"{}\"{hint}; whit check list --all lists them", name.shown()))
+    Failure::new(format!("no check is called \"{}\"{hint}; whit check list --all lists them", name.shown()))
 }
 
 fn document(body: &serde_json::Value) -> Result<String, Failure> {
@@ -135,7 +131,7 @@ fn document(body: &serde_json::Value) -> Result<String, Failure> {
     Ok(text)
 }
 
-fn show(directory: &Path, name: &str, is_json: bool) -> Result<String, Failure> {
+fn show(directory: &Path, config: Option<&Path>, name: &str, is_json: bool) -> Result<String, Failure> {
     let ledger = open_for_reading(directory)?;
     let found = ledger.status(name).map_err(|error| of_ledger(directory, error))?;
     let Some(status) = found else {
@@ -144,7 +140,19 @@ fn show(directory: &Path, name: &str, is_json: bool) -> Result<String, Failure> 
     };
     match is_json {
         true => document(&serde_json::json!({ "checks": [render::json(&status)] })),
-        false => Ok(render::show(&status)),
+        false => {
+            let mut text = render::show(&status);
+            // Why there are no notifications is said if the configuration is known here.
+            if let Ok(options) = configured(directory, config)
+                && let Ok(check) = named(&options, name)
+            {
+                let known = Known::read(&ledger).map_err(|error| of_ledger(directory, error))?;
+                for reason in known.reasons(check, now_ms()) {
+                    text.push_str(&format!("no notifications now: {reason}\n"));
+                }
+            }
+            Ok(text)
+        }
     }
 }
 
@@ -161,9 +169,10 @@ fn slow(directory: &Path, is_json: bool) -> Result<String, Failure> {
     }
 }
 
-fn configured(config: Option<&Path>) -> Result<CheckOptions, Failure> {
-    configured_checks(config)?
-        .ok_or_else(|| Failure::new("nothing is checked: the configuration has no [[check]]"))
+fn configured(directory: &Path, config: Option<&Path>) -> Result<CheckOptions, Failure> {
+    let mut configuration = InUse::read(config, Some(directory))?;
+    let checks = configuration.options.checks.take();
+    checks.ok_or_else(|| Failure::new(format!("nothing is checked: {configuration} has no [[check]]")))
 }
 
 fn named<'o>(options: &'o CheckOptions, name: &str) -> Result<&'o Check, Failure> {
@@ -173,7 +182,7 @@ fn named<'o>(options: &'o CheckOptions, name: &str) -> Result<&'o Check, Failure
 }
 
 fn run_one(directory: &Path, config: Option<&Path>, name: &str) -> Result<ExitCode, Failure> {
-    let options = configured(config)?;
+    let options = configured(directory, config)?;
     let check = named(&options, name)?;
     let (finding, cost) = try_check(check, &options.runner, &directory.join(HISTORY))
         .map_err(|error| Failure::new(format!("{name}: {error}")))?;
@@ -182,64 +191,11 @@ fn run_one(directory: &Path, config: Option<&Path>, name: &str) -> Result<ExitCo
 }
 
 fn explain(directory: &Path, config: Option<&Path>, name: &str) -> Result<String, Failure> {
-    let options = configured(config)?;
+    let options = configured(directory, config)?;
     let check = named(&options, name)?;
-    let downtimes = match CheckLedger::is_in(directory) {
-        true => open_for_reading(directory)?.downtimes().map_err(|error| of_ledger(directory, error))?,
-        false => Vec::new(),
+    let known = match CheckLedger::is_in(directory) {
+        true => Known::read(&open_for_reading(directory)?).map_err(|error| of_ledger(directory, error))?,
+        false => Known::default(),
     };
-    Ok(explain::explain(check, &options, &downtimes, now_ms()))
-}
-
-/// Asks the agent for something that its checks allow. Returns what is to be known of it.
-fn request(directory: &Path, request: &CheckRequest) -> Result<String, Failure> {
-    let mut ledger = open(directory)?;
-    let failed = |error| of_ledger(directory, error);
-    let known = ledger.configured().map_err(failed)?;
-    let find = |name: &String| {
-        let found = known.iter().find(|status| status.name == *name);
-        found.ok_or_else(|| unknown(name, &known))
-    };
-    let (mut text, mut request) = (String::new(), request.clone());
-    match &mut request {
-        CheckRequest::Submit { output, at_ms, .. } => {
-            // A check without a result is not in the ledger: the agent decides whether it exists.
-            if output == "-" {
-                *output = standard_input()?;
-                // It may have taken long.
-                *at_ms = now_ms();
-            }
-        }
-        CheckRequest::Acknowledge { name, .. } => {
-            if !find(name)?.is_problem() {
-                return Err(Failure::new(format!("{} has no problem to acknowledge", name.shown())));
-            }
-        }
-        CheckRequest::Unacknowledge { name } => drop(find(name)?),
-        CheckRequest::CheckNow { .. } => {}
-        CheckRequest::Downtime(downtime) => {
-            let count = known.iter().filter(|status| downtime.is_of(&status.name)).count();
-            if count == 0 {
-                return Err(unknown(&downtime.pattern, &known));
-            }
-            let checks = if count == 1 { "check" } else { "checks" };
-            text = format!("of {count} {checks}, until {}\n", render::until(downtime));
-        }
-        CheckRequest::EndDowntime { number } => {
-            let downtimes = ledger.downtimes().map_err(failed)?;
-            if downtimes.iter().all(|(known, _)| known != number) {
-                return Err(Failure::new(format!("there is no downtime {number}")));
-            }
-        }
-    }
-    ledger.request(&[request]).map_err(failed)?;
-    Ok(text)
-}
-
-/// A plugin's output.
-fn standard_input() -> Result<String, Failure> {
-    const MOST_BYTES: u64 = 64 * 1024;
-    let mut bytes = Vec::new();
-    std::io::stdin().take(MOST_BYTES).read_to_end(&mut bytes).map_err(Failure::of_system)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    Ok(explain::explain(check, &options, &known, now_ms()))
 }

@@ -48,7 +48,8 @@ fn remarks(status: &CheckStatus) -> String {
 /// How many there are of each state.
 pub(super) fn summary(statuses: &[&CheckStatus]) -> String {
     let count = |wanted: Option<State>| statuses.iter().filter(|one| one.state == wanted).count();
-    let mut parts = vec![format!("{} checks", statuses.len())];
+    let checks = if statuses.len() == 1 { "check" } else { "checks" };
+    let mut parts = vec![format!("{} {checks}", statuses.len())];
     for (state, name) in [
         (Some(State::Critical), "critical"),
         (Some(State::Unknown), "unknown"),

@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use ::feeds::MOST_LISTED;
 use clap::{Arg, ArgMatches, Command, value_parser};
 
-use crate::agent::configured_data_directory;
+use crate::agent::in_use;
+use command::agent_files;
 use command::failure::Failure;
 use command::kind::Kind;
 use command::options::{
-    action, agent_configuration, argument, chosen_action, count, data, data_directory, json, paragraphs,
-    switch, text, texts, with_actions,
+    action, argument, chosen_action, count, data, json, paragraphs, running_agent_configuration, switch,
+    text, texts, with_actions,
 };
 
 /// `whit feeds`, validated: a task and the library that it is for.
@@ -99,7 +100,7 @@ pub(crate) fn command() -> Command {
             with_actions(command, actions)
                 .arg(json())
                 .arg(account.help("The account [default: the one with the user's name, or the only one]"))
-                .arg(agent_configuration().global(true))
+                .arg(running_agent_configuration().global(true))
                 .arg(data().global(true))
                 .after_help(paragraphs(EXPLANATION))
         },
@@ -166,7 +167,7 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<FeedsArgs, Failure> {
         _ => FeedsTask::List { is_json: is_json() },
     };
     Ok(FeedsArgs {
-        directory: configured_data_directory(matches, data_directory)?,
+        directory: in_use::data_directory(matches, agent_files::data)?,
         config: matches.get_one::<PathBuf>("config").cloned(),
         account: matches.get_one::<String>("account").cloned(),
         task,

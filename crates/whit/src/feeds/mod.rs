@@ -17,7 +17,8 @@ use syndication::with_scheme;
 use text::printable::Shown as _;
 
 use self::arguments::{FeedsArgs, FeedsTask};
-use crate::agent::{configured_feeds, document_parser};
+use crate::agent::document_parser;
+use crate::agent::in_use::InUse;
 use command::document::{DocumentKind, Documents};
 use command::failure::{Failure, write_stderr};
 use command::output::Output;
@@ -43,10 +44,13 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         FeedsTask::List { is_json } => place.list(&place.account(name)?, *is_json, now_ms)?,
         FeedsTask::Add { addresses, folder } => {
             let account = place.account(name)?;
-            let options = match configured_feeds(config.as_deref())? {
-                Some(options) => options,
+            let configuration = InUse::read(config.as_deref(), Some(directory))?;
+            let options = match &configuration.options.feeds {
+                Some(options) => options.clone(),
                 None => {
-                    write_stderr("whit: the agent polls no feeds: its configuration has no table [feeds]\n");
+                    write_stderr(&format!(
+                        "whit: the agent polls no feeds: {configuration} has no table [feeds]\n"
+                    ));
                     FeedOptions { parser: document_parser(), ..FeedOptions::default() }
                 }
             };

@@ -6,10 +6,11 @@ use clap::{Arg, ArgMatches, Command};
 use formats::relabel::Relabelling;
 
 use crate::relabel::rules;
+use command::agent_files;
 use command::failure::Failure;
 use command::kind::Kind;
 use command::options::{
-    action, chosen_action, data_directory, instant, instant_option, json, option, paragraphs, past_data,
+    action, chosen_action, instant, instant_option, json, named_data, option, paragraphs, past_data,
     past_directory, several, switch, texts, with_actions,
 };
 
@@ -134,7 +135,7 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<HistoryArgs, Failure>
         _ => HistoryTask::Show { with_series: matches.get_flag("list"), is_json: matches.get_flag("json") },
     };
     let directory = match task {
-        HistoryTask::Import(_) => data_directory(matches),
+        HistoryTask::Import(_) => agent_files::own_data(named_data(matches)),
         _ => past_directory(matches),
     };
     Ok(HistoryArgs { directory: directory?, task })

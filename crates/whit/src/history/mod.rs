@@ -15,7 +15,7 @@ use text::printable::Shown as _;
 use text::units::{Grouped, Size, Span};
 
 use self::arguments::HistoryTask;
-use crate::agent::configured_retention;
+use crate::agent::in_use::InUse;
 use command::document::{DocumentKind, Documents};
 use command::failure::Failure;
 use command::output::Output;
@@ -63,7 +63,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         }
         HistoryTask::Compact | HistoryTask::Drop(_) => {
             let before_ns = if let HistoryTask::Drop(before_ns) = args.task { Some(before_ns) } else { None };
-            let retention = configured_retention()?;
+            let retention = InUse::read(None, Some(&args.directory))?.options.recorder.retention;
             let (before, after) = progress::during(
                 || "writing the history anew".to_owned(),
                 || ::recorder::compact(&args.directory, &retention, before_ns),
@@ -84,7 +84,7 @@ fn import_files(directory: &Path, files: &[PathBuf]) -> Result<(), Failure> {
     if let Some((path, _)) = files.iter().zip(&sets).find(|(_, samples)| samples.count() == 0) {
         return Err(Failure::new(format!("{}: there are no samples in it", path.shown())));
     }
-    let retention = configured_retention()?;
+    let retention = InUse::read(None, Some(directory))?.options.recorder.retention;
     for (path, samples) in files.iter().zip(&sets) {
         let ticks = progress::during(
             || format!("adding {}", path.shown()),

@@ -12,7 +12,7 @@ use formats::relabel::{Relabelled, Relabelling, Rule};
 use formats::series_name::SeriesName;
 
 use self::arguments::RelabelCommand;
-use crate::agent::configured_relabelling;
+use crate::agent::in_use::InUse;
 use command::failure::{Failure, write_stderr};
 use command::output::Output;
 
@@ -29,7 +29,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         RelabelCommand::Apply { rules, series } => {
             let relabelling = match rules {
                 Some(path) => rules::read_file(path)?,
-                None => configured_relabelling()?,
+                None => InUse::read(None, None)?.options.recorder.relabelling,
             };
             for series in series {
                 out.write(steps(&relabelling, series)?.as_bytes())?;

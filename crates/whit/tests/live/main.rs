@@ -43,6 +43,7 @@ mod query_expressions;
 mod random;
 mod relabel;
 mod run;
+mod running_agent;
 mod scheduler_clock;
 mod service;
 mod sockets;
@@ -103,6 +104,7 @@ fn main() {
         name_service::trials(),
         namespaces::trials(),
         run::trials(),
+        running_agent::trials(),
         service::trials(),
         supervision::trials(),
         past::trials(),

@@ -1,0 +1,146 @@
+//! Requests to the agent, and what it did.
+
+use std::io::Read as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use checks::{CheckLedger, CheckRequest, CheckStatus};
+use text::printable::Shown as _;
+
+use super::arguments::now_ms;
+use super::{must_be_in, of_ledger, render, unknown};
+use command::failure::{Failure, write_stderr};
+
+/// An agent that runs takes requests four times a second. Results, which come in thousands, are not waited for.
+const LONGEST_WAIT: Duration = Duration::from_secs(3);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+
+/// Asks the agent for something that its checks allow. Returns what it did.
+///
+/// # Errors
+/// If there is no such check or downtime, or nothing of it to be changed.
+pub(super) fn request(directory: &Path, request: &CheckRequest) -> Result<String, Failure> {
+    must_be_in(directory)?;
+    let failed = |error| of_ledger(directory, error);
+    let mut ledger = CheckLedger::open(directory).map_err(failed)?;
+    let known = ledger.configured().map_err(failed)?;
+    let last_number = ledger.downtimes().map_err(failed)?.last().map_or(0, |(number, _)| *number);
+    let request = permitted(request, &ledger, &known, directory)?;
+    let asked = ledger.request(std::slice::from_ref(&request)).map_err(failed)?;
+    if matches!(request, CheckRequest::Submit { .. }) {
+        return Ok(String::new());
+    }
+    let deadline = Instant::now() + LONGEST_WAIT;
+    while ledger.has_request(asked.start).map_err(failed)? {
+        if Instant::now() > deadline {
+            write_stderr("whit: no agent has taken this yet; it is done when one runs there\n");
+            return Ok(String::new());
+        }
+        std::thread::sleep(POLL_INTERVAL);
+    }
+    done(&request, &ledger, last_number, &known, directory)
+}
+
+/// Returns the request as it is to be sent.
+fn permitted(
+    request: &CheckRequest,
+    ledger: &CheckLedger,
+    known: &[CheckStatus],
+    directory: &Path,
+) -> Result<CheckRequest, Failure> {
+    let find = |name: &String| {
+        let found = known.iter().find(|status| status.name == *name);
+        found.ok_or_else(|| unknown(name, known))
+    };
+    let mut request = request.clone();
+    match &mut request {
+        CheckRequest::Submit { name, output, at_ms, .. } => {
+            find(name)?;
+            if output == "-" {
+                *output = standard_input()?;
+                // It may have taken long.
+                *at_ms = now_ms();
+            }
+        }
+        CheckRequest::Acknowledge { name, .. } => {
+            if !find(name)?.is_problem() {
+                return Err(Failure::new(format!("{} has no problem to acknowledge", name.shown())));
+            }
+        }
+        CheckRequest::Unacknowledge { name } => {
+            if find(name)?.acknowledgement.is_none() {
+                return Err(Failure::new(format!("{} is not acknowledged", name.shown())));
+            }
+        }
+        CheckRequest::CheckNow { name } => drop(find(name)?),
+        CheckRequest::Downtime(downtime) => {
+            if !known.iter().any(|status| downtime.is_of(&status.name)) {
+                return Err(unknown(&downtime.pattern, known));
+            }
+        }
+        CheckRequest::EndDowntime { number } => {
+            let downtimes = ledger.downtimes().map_err(|error| of_ledger(directory, error))?;
+            if downtimes.iter().all(|(known, _)| known != number) {
+                let numbers: Vec<String> = downtimes.iter().map(|(number, _)| number.to_string()).collect();
+                let others = match numbers.as_slice() {
+                    [] => "there is none".to_owned(),
+                    numbers => format!("there are {}", numbers.join(", ")),
+                };
+                return Err(Failure::new(format!("there is no downtime {number}: {others}")));
+            }
+        }
+    }
+    Ok(request)
+}
+
+/// Says what the agent did, and how that ends.
+fn done(
+    request: &CheckRequest,
+    ledger: &CheckLedger,
+    last_number: i64,
+    known: &[CheckStatus],
+    directory: &Path,
+) -> Result<String, Failure> {
+    let failed = |error| of_ledger(directory, error);
+    Ok(match request {
+        CheckRequest::Submit { .. } => String::new(),
+        CheckRequest::Acknowledge { name, is_sticky, .. } => {
+            let status = ledger.status(name).map_err(failed)?;
+            let name = name.shown();
+            if status.is_none_or(|status| status.acknowledgement.is_none()) {
+                return Err(Failure::new(format!("{name} has no problem any more")));
+            }
+            let end = if *is_sticky { "it is OK" } else { "its state changes" };
+            format!(
+                "{name} is acknowledged: no more notifications of it until {end}; whit check unack {name} withdraws that\n"
+            )
+        }
+        CheckRequest::Unacknowledge { name } => format!("{} is not acknowledged any more\n", name.shown()),
+        CheckRequest::CheckNow { name } => {
+            let name = name.shown();
+            format!("{name} is due at once; whit check show {name} has its result\n")
+        }
+        CheckRequest::Downtime(downtime) => {
+            let count = known.iter().filter(|status| downtime.is_of(&status.name)).count();
+            let checks = if count == 1 { "check" } else { "checks" };
+            let until = render::until(downtime);
+            let all = ledger.downtimes().map_err(failed)?;
+            let number = all.iter().find(|(number, known)| *number > last_number && known == downtime);
+            match number {
+                Some((number, _)) => format!(
+                    "downtime {number} of {count} {checks} until {until}; whit check undowntime {number} ends it\n"
+                ),
+                None => return Err(Failure::new("the agent could not write the downtime: its log says why")),
+            }
+        }
+        CheckRequest::EndDowntime { number } => format!("downtime {number} has ended\n"),
+    })
+}
+
+/// Reads a plugin's output.
+fn standard_input() -> Result<String, Failure> {
+    const MOST_BYTES: u64 = 64 * 1024;
+    let mut bytes = Vec::new();
+    std::io::stdin().take(MOST_BYTES).read_to_end(&mut bytes).map_err(Failure::of_system)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}

@@ -1,0 +1,152 @@
+//! Commands that are about the agent that runs: without options they find its configuration and its data, and say what it did.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use libtest_mimic::Failed;
+
+use super::machine::{Load, Scratch, WHIT, wait_for};
+use super::trials::{Trial, exact};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![exact("commands_find_the_agent_that_runs", &[], found)]
+}
+
+/// Exit status, standard output and standard error.
+type Said = (Option<i32>, String, String);
+
+/// A scratch directory whose agent is that of a user, and commands of this user.
+struct Place(Scratch);
+
+impl Place {
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(WHIT);
+        command
+            .args(words)
+            .env("XDG_RUNTIME_DIR", &self.0.0)
+            .env("XDG_STATE_HOME", self.0.0.join("none"))
+            .env("XDG_CONFIG_HOME", self.0.0.join("none"))
+            .env_remove("WHIT_DATA")
+            .env_remove("WHIT_CONFIG")
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn said(&self, words: &[&str]) -> Said {
+        said(&mut self.command(words))
+    }
+}
+
+fn said(command: &mut Command) -> Said {
+    let output = command.output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+const CONFIGURATION: &str = "\
+[[host]]
+name = \"web1\"
+[[check]]
+name = \"http\"
+host = \"web1\"
+passive = true
+attempts = 1
+depends = [\"backup\"]
+[[check]]
+name = \"backup\"
+passive = true
+attempts = 1
+fresh = \"26h\"
+";
+
+fn found() -> Result<(), Failed> {
+    let place = Place(Scratch::new("agent-found"));
+    let (config, data, log) = (place.0.0.join("my.toml"), place.0.0.join("my data"), place.0.0.join("log"));
+    fs::write(&config, CONFIGURATION)?;
+    let (now, socket) = (place.0.0.join("whit/now"), place.0.0.join("whit/agent.sock"));
+    let mut agent = place.command(&["agent", "--http", "127.0.0.1:0"]);
+    agent
+        .arg("--config")
+        .arg(&config)
+        .arg("--data")
+        .arg(&data)
+        .arg("--now")
+        .arg(now)
+        .arg("--socket")
+        .arg(socket);
+    let agent = Load(agent.stderr(fs::File::create(&log)?).spawn()?);
+    wait_for("the checks are there", || place.said(&["check", "list", "--all"]).1.contains("2 pending"));
+
+    let (status, _, error) = place.said(&["check", "submit", "web1/htp", "ok", "x"]);
+    assert_eq!(status, Some(1), "{error}");
+    assert!(error.contains("did you mean \"web1/http\"?"), "{error}");
+    for (words, expected) in [
+        (&["check", "submit", "backup", "critical", "none"][..], ""),
+        (&["check", "submit", "web1/http", "critical", "refused"], ""),
+    ] {
+        assert_eq!(place.said(words), (Some(0), expected.to_owned(), String::new()));
+    }
+    wait_for("both have come", || place.said(&["check", "list", "--all"]).1.contains("2 critical"));
+    let explained = place.said(&["check", "explain", "web1/http"]).1;
+    for expected in
+        ["no notifications while backup has a problem\n", "no notifications now: backup is CRITICAL since "]
+    {
+        assert!(explained.contains(expected), "{explained}");
+    }
+    assert!(
+        place.said(&["check", "show", "web1/http"]).1.contains("no notifications now: backup is CRITICAL")
+    );
+    assert!(place.said(&["check", "web1"]).1.ends_with("1 check, 1 critical\n"));
+
+    // What the agent did, and how that ends.
+    for (words, expected) in [
+        (
+            &["check", "ack", "backup"][..],
+            "backup is acknowledged: no more notifications of it until its state changes; whit check unack backup",
+        ),
+        (&["check", "unack", "backup"], "backup is not acknowledged any more\n"),
+        (&["check", "downtime", "web*"], "downtime 1 of 1 check until "),
+        (&["check", "downtime", "backup"], "downtime 2 of 1 check until "),
+        (&["check", "undowntime", "2"], "downtime 2 has ended\n"),
+        (&["alert", "list"], "no notifications are sent: "),
+    ] {
+        let (status, text, error) = place.said(words);
+        assert!(status == Some(0) && text.contains(expected) && error.is_empty(), "{words:?} {text} {error}");
+    }
+    for (words, expected) in [
+        (&["check", "undowntime", "7"][..], "there is no downtime 7: there are 1"),
+        (&["check", "unack", "backup"], "backup is not acknowledged"),
+        (&["check", "now", "nothing"], "no check is called \"nothing\""),
+    ] {
+        let (status, _, error) = place.said(words);
+        assert!(status == Some(1) && error.contains(expected), "{words:?} {error}");
+    }
+
+    // What the environment names goes before it, and an error names the file.
+    let (_, _, error) = said(place.command(&["check"]).env("WHIT_DATA", "/nowhere"));
+    assert!(error.contains("/nowhere: "), "{error}");
+    let (_, _, error) = said(place.command(&["check"]).env("WHIT_CONFIG", "/nowhere.toml"));
+    assert!(error.contains("/nowhere.toml: No such file"), "{error}");
+    let other = place.0.0.join("other.toml");
+    fs::write(&other, format!("data = \"{}\"\n", data.display()))?;
+    let (status, text, _) = said(place.command(&["check", "list"]).env("WHIT_CONFIG", &other));
+    assert!(status == Some(0) && text.contains("2 critical"), "{text}");
+    let (_, _, error) = said(place.command(&["check", "explain", "backup"]).env("WHIT_CONFIG", &other));
+    assert!(error.contains(&format!("nothing is checked: {} has no [[check]]", other.display())), "{error}");
+
+    // The log says where the page is, and that it ended.
+    drop(agent);
+    let log = fs::read_to_string(&log)?;
+    let lines: Vec<&str> = log.lines().collect();
+    assert!(
+        lines[0].starts_with("whit: records into ") && lines[0].ends_with("history.sqlite, every 1s"),
+        "{log}"
+    );
+    assert!(lines.iter().any(|line| line.starts_with("whit: the page is http://127.0.0.1:")), "{log}");
+    assert!(lines.last().is_some_and(|line| line.starts_with("whit: ended after ")), "{log}");
+    // Without an agent nothing takes a request, which is kept for the next one.
+    let data = data.display().to_string();
+    let (status, _, error) = place.said(&["check", "now", "backup", "--data", &data]);
+    assert!(status == Some(0) && error.contains("no agent has taken this yet"), "{error}");
+    Ok(())
+}
