@@ -246,14 +246,13 @@ fn view(matches: &ArgMatches, selection: &Selection, has_tmpfiles: bool) -> Resu
         "size" => FileOrder::Size,
         _ => FileOrder::Path,
     });
-    let is_list = flag("list") || flag("null") || flag("long");
+    // An order is that of a list: with the sizes and ages by which it was made.
+    let is_long = flag("long") || order.is_some() && !flag("list") && !flag("null");
+    let is_list = flag("list") || flag("null") || is_long;
     if let (Some(_), Some(_)) = (&order, delete) {
         return Err(Failure::usage("what is deleted is listed as it goes: --sort goes without --delete"));
     }
-    if order.is_some() && !is_list {
-        return Err(Failure::usage("--sort goes with --list, --long or --null"));
-    }
-    let forms = ["list", "long", "null"].map(|name| (name, flag(name)));
+    let forms = [("list", flag("list")), ("long", is_long), ("null", flag("null"))];
     let mut views: Vec<&str> =
         forms.iter().filter(|(_, is_given)| *is_given).map(|(name, _)| *name).collect();
     if let [one, other, ..] = views[..] {
@@ -270,7 +269,7 @@ fn view(matches: &ArgMatches, selection: &Selection, has_tmpfiles: bool) -> Resu
     if let [one, other, ..] = views[..] {
         return Err(Failure::usage(format!("--{one} cannot be used with --{other}")));
     }
-    let form = match (flag("json"), flag("null"), flag("long")) {
+    let form = match (flag("json"), flag("null"), is_long) {
         (true, ..) => ListForm::Json,
         (_, true, _) => ListForm::Paths { end: 0 },
         (_, _, true) => ListForm::Long,

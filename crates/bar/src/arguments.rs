@@ -55,18 +55,20 @@ pub(crate) enum BarOutput {
     Tmux,
     Xmobar,
     Lemonbar,
+    Polybar,
     Dwm,
 }
 
 impl BarOutput {
     /// Names and what they are.
-    pub(crate) const NAMED: [(&str, Self, &str); 7] = [
+    pub(crate) const NAMED: [(&str, Self, &str); 8] = [
         ("i3bar", Self::I3bar, "The protocol of i3bar and swaybar"),
         ("plain", Self::Plain, "A line of text"),
         ("waybar", Self::Waybar, "An object a line, for a custom module"),
         ("tmux", Self::Tmux, "A line for status-right"),
         ("xmobar", Self::Xmobar, "A line for UnsafeStdinReader"),
         ("lemonbar", Self::Lemonbar, "A line for lemonbar"),
+        ("polybar", Self::Polybar, "A line for a custom/script module with tail = true"),
         ("dwm", Self::Dwm, "The name of the root window"),
     ];
 }

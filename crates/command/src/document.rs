@@ -80,6 +80,8 @@ pub struct Documents {
 struct Document<'a, T> {
     document: DocumentKind,
     realtime_ns: u64,
+    /// The same as text: beyond 2^53 many readers of JSON have no exact numbers.
+    realtime: String,
     boot_id: Option<&'a str>,
     #[serde(flatten)]
     body: &'a T,
@@ -105,11 +107,18 @@ impl Documents {
         out: &mut String,
     ) -> Result<(), Failure> {
         let boot_id = self.boot_id.get_or_init(|| probe::boot_id(&self.roots)).as_deref();
-        let document = Document { document: kind, realtime_ns: realtime.0, boot_id, body };
+        let document =
+            Document { document: kind, realtime_ns: realtime.0, realtime: rfc3339(realtime), boot_id, body };
         out.push_str(&serde_json::to_string(&document).map_err(Failure::internal)?);
         out.push('\n');
         Ok(())
     }
+}
+
+/// Writes a time since 1970 as RFC 3339 has it, in UTC, to the nanosecond.
+fn rfc3339(time: Nanos) -> String {
+    let time = jiff::Timestamp::from_nanosecond(time.0.into()).unwrap_or_default();
+    format!("{time:.9}")
 }
 
 /// The time of day at a machine: now, or when it was captured.

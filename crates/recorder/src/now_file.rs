@@ -1,10 +1,12 @@
 //! The last tick as a text file, a line a value: for scripts, which read it without a fork.
 
+use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
+use facts::unit::Nanos;
 use formats::series_name::metric_of;
 
 /// A file that is replaced at each tick: a reader sees one whole tick.
@@ -85,12 +87,20 @@ impl NowFile {
         &self.path
     }
 
-    /// Replaces it by these names and values.
+    /// Replaces it by these names and values. Before them stand the time of the tick, since 1970, and the process id of the agent: a script
+    /// sees whether it is old.
     ///
     /// # Errors
     /// If it cannot be written; what was there stays.
-    pub(crate) fn write<'n>(&mut self, values: impl Iterator<Item = (&'n str, f64)>) -> io::Result<()> {
+    pub(crate) fn write<'n>(
+        &mut self,
+        realtime: Nanos,
+        values: impl Iterator<Item = (&'n str, f64)>,
+    ) -> io::Result<()> {
         self.text.clear();
+        let seconds = realtime.0 as f64 / 1e9;
+        let pid = std::process::id();
+        let _ = write!(self.text, "whit_now_timestamp_seconds {seconds:.3}\nwhit_now_pid {pid}\n");
         let mut count = 0;
         for (place, (series, value)) in values.enumerate() {
             if place == self.lines.len() {
@@ -147,7 +157,6 @@ fn push_name(out: &mut String, name: &str) {
 
 /// As a shell can compute with it, where it is a whole number: `4096`, `0.25`, `1e300`.
 fn push_value(out: &mut String, value: f64) {
-    use std::fmt::Write as _;
     // A String takes whatever is written to it.
     let _ = match value.abs() {
         0.0..1e15 => write!(out, "{value}"),
@@ -164,15 +173,19 @@ mod tests {
         let directory = std::env::temp_dir().join(format!("whit-now-{}", std::process::id()));
         let path = directory.join("run/now");
         let mut now = NowFile::new(&path, &[]).unwrap();
-        now.write([("load1", 0.25), ("bytes{device=\"a b\"}", 4096.0)].into_iter()).unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap(), "load1 0.25\nbytes{device=\"a\\040b\"} 4096\n");
-        now.write([("load1", 1e300)].into_iter()).unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap(), "load1 1e300\n");
+        let at = Nanos(1_795_802_019_103_744_463);
+        let head =
+            format!("whit_now_timestamp_seconds 1795802019.104\nwhit_now_pid {}\n", std::process::id());
+        let lines = || fs::read_to_string(&path).unwrap().strip_prefix(&head).unwrap().to_owned();
+        now.write(at, [("load1", 0.25), ("bytes{device=\"a b\"}", 4096.0)].into_iter()).unwrap();
+        assert_eq!(lines(), "load1 0.25\nbytes{device=\"a\\040b\"} 4096\n");
+        now.write(at, [("load1", 1e300)].into_iter()).unwrap();
+        assert_eq!(lines(), "load1 1e300\n");
         now.set_metrics(&["lo*".to_owned(), "bytes".to_owned(), "other{a=\"1\"}".to_owned()]);
         let series = ["load1", "bytes{device=\"a\"}", "bytes_total", "other{a=\"1\"}", "other{a=\"2\"}"];
-        now.write(series.into_iter().map(|name| (name, 1.0))).unwrap();
+        now.write(at, series.into_iter().map(|name| (name, 1.0))).unwrap();
         let expected = "load1 1\nbytes{device=\"a\"} 1\nother{a=\"1\"} 1\n";
-        assert_eq!(fs::read_to_string(&path).unwrap(), expected);
+        assert_eq!(lines(), expected);
         drop(now);
         assert_eq!(fs::read_dir(directory.join("run")).unwrap().count(), 0);
         fs::remove_dir_all(directory).unwrap();

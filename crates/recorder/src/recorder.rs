@@ -179,7 +179,7 @@ impl Recorder {
 
     fn write_now_file(&mut self, log: &mut Log) {
         let Some(file) = &mut self.now_file else { return };
-        let written = file.write(self.series.public());
+        let written = file.write(self.machine.now().clock.realtime, self.series.public());
         let message = |error| format!("{}: {error}; scripts read an older tick", file.path().display());
         log.fault("now", written.err().map(message));
     }

@@ -84,8 +84,11 @@ pub fn command() -> Command {
             )
             .arg(direct())
             .arg(root());
-        past(command, "As it was at this instant; on the screen keys go on from there")
-            .mut_arg("root", |root| root.conflicts_with("data"))
+        let command = past(command, "As it was at this instant; on the screen keys go on from there");
+        // A whit without the agent has no past.
+        let has_past = command.get_arguments().any(|arg| arg.get_id() == "data");
+        command
+            .mut_arg("root", |root| if has_past { root.conflicts_with("data") } else { root })
             .after_help(paragraphs(EXPLANATION))
     })
 }

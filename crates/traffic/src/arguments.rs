@@ -8,6 +8,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use facts::unit::{Bytes, Nanos};
 
 use super::address::Address;
+use super::send::condition::Condition;
 use super::send::connection::Answer;
 use super::send::options::SendOptions;
 use super::send::request::Request;
@@ -40,6 +41,12 @@ fn common(command: Command) -> Command {
 pub fn sink_command() -> Command {
     Command::new("sink").about("Take what clients send over sockets, and count it").defer(|command| {
         common(command)
+            .arg(
+                Arg::new("at")
+                    .value_name("HOST:PORT")
+                    .conflicts_with_all(["listen", "port", "unix"])
+                    .help("Where to listen, as send has it [default: 127.0.0.1:22222]"),
+            )
             .arg(
                 Arg::new("listen")
                     .long("listen")
@@ -139,10 +146,22 @@ pub fn send_command() -> Command {
                     .help("With --http: a header more"),
             )
             .arg(
-                option("body", Kind::File, "With --http: what the file holds goes with each request")
-                    .requires("http"),
+                option(
+                    "body",
+                    Kind::File,
+                    "With --http: what the file holds goes with each request; - is standard input",
+                )
+                .requires("http"),
             )
             .arg(switch("echo", "Wait for each packet to come back, and tell how long that took"))
+            .arg(
+                Arg::new("fail-if")
+                    .long("fail-if")
+                    .value_name("CONDITION")
+                    .value_parser(Condition::parse)
+                    .action(ArgAction::Append)
+                    .help("Exit with status 1 if it holds: 'p99>50ms', 'errors>0', 'rate<1000'"),
+            )
             .after_help(paragraphs(SEND_EXPLANATION))
     })
 }
@@ -194,7 +213,10 @@ fn address(matches: &ArgMatches, to: &str) -> Result<Address, Failure> {
 pub(crate) fn sink_from_matches(matches: &ArgMatches) -> Result<SinkOptions, Failure> {
     let host = matches.get_one::<String>("listen").map_or("127.0.0.1", String::as_str);
     let port = matches.get_one::<u16>("port").copied().unwrap_or(PORT);
-    let to = if host.contains(':') && !host.starts_with('[') {
+    let named = matches.get_one::<String>("at").cloned();
+    let to = if let Some(named) = named {
+        named
+    } else if host.contains(':') && !host.starts_with('[') {
         format!("[{host}]:{port}")
     } else {
         format!("{host}:{port}")
@@ -300,6 +322,7 @@ pub(crate) fn send_from_matches(matches: &ArgMatches) -> Result<SendOptions, Fai
         },
         request,
         threads: number(matches, "workers").unwrap_or(1),
+        failures: matches.get_many("fail-if").into_iter().flatten().cloned().collect(),
         is_live: matches.get_flag("live"),
         is_json: matches.get_flag("json"),
     })

@@ -4,6 +4,7 @@ use facts::task::TaskAccount;
 use facts::unit::{Bytes, Nanos};
 use serde_json::{Value, json};
 
+use crate::send::condition::Condition;
 use crate::send::connection::Answer;
 use crate::send::options::SendOptions;
 use crate::send::sent::Sent;
@@ -11,6 +12,10 @@ use crate::sink::accounts::{Account, Accounts, Answered};
 use crate::waits;
 use text::units::{Grouped, Size, Span, push_human};
 
+/// A rate is reached from this part of it on: the last of few packets has no time after it.
+const REACHED: f64 = 0.9;
+/// A thread that is on a CPU for this part of the time does not wait.
+const BUSY: f64 = 0.85;
 /// Clients that are named one by one.
 const NAMED_CLIENTS: usize = 20;
 
@@ -208,8 +213,38 @@ impl SendReport {
         if self.is_http { self.sent.answers() } else { self.sent.packets }
     }
 
+    /// Returns the conditions that hold, each with its value.
+    pub(crate) fn violations(&self, conditions: &[Condition]) -> Vec<String> {
+        let rate = rate(self.count(), span(self.sent.first, self.sent.last));
+        conditions.iter().filter_map(|condition| condition.violation(&self.sent, rate)).collect()
+    }
+
+    /// Says that so many a second were wanted, and why there were fewer; `None` if there were as many.
+    pub(crate) fn shortfall(&self, wanted: f64) -> Option<String> {
+        let rate = rate(self.count(), span(self.sent.first, self.sent.last))?;
+        if rate >= wanted * REACHED {
+            return None;
+        }
+        let on_cpu = self.waits.as_ref().and_then(|waits| waits.sum.breakdown().on_cpu);
+        let wall = span(self.sent.first, self.sent.last);
+        let is_busy = on_cpu.is_some_and(|on_cpu| on_cpu.0 as f64 > wall.0 as f64 * BUSY);
+        let why = match (is_busy, self.has_answers) {
+            (true, _) => "whit itself used a whole CPU: --workers 2 uses more",
+            (false, true) => {
+                "each connection waits for an answer before it sends on: --connections has more at once"
+            }
+            (false, false) => "the other side took no more",
+        };
+        let written = |rate: f64| Grouped((rate + 0.5) as u64);
+        Some(format!("{} a second were wanted, and {} went out: {why}", written(wanted), written(rate)))
+    }
+
     pub(crate) fn text(&self) -> String {
         let (sent, count) = (&self.sent, self.count());
+        // Nothing was reached: the failure has been said, and all figures are of nothing.
+        if count == 0 && sent.failed == sent.connections && sent.failed > 0 {
+            return String::new();
+        }
         let wall = span(sent.first, sent.last);
         let noun = if self.is_http { "request" } else { "packet" };
         let what = format!("{noun}s");
@@ -226,7 +261,7 @@ impl SendReport {
         if sent.unanswered > 0 {
             text.push_str(&format!("unanswered   {} when it ended\n", Grouped(sent.unanswered)));
         }
-        if self.is_http {
+        if !sent.statuses.is_empty() {
             let statuses =
                 sent.statuses.iter().map(|(status, count)| format!("{status} ×{}", Grouped(*count)));
             text.push_str(&format!("statuses     {}\n", statuses.collect::<Vec<_>>().join(", ")));

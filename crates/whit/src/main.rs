@@ -20,6 +20,8 @@ mod doctor;
 mod feeds;
 mod free;
 #[cfg(feature = "agent")]
+mod get;
+#[cfg(feature = "agent")]
 mod history;
 #[cfg(feature = "agent")]
 mod mark;

@@ -94,7 +94,6 @@ fn usage_errors_are_2() {
     fails(&["delays", "-a", "-n", "2"], 2, "--interval");
     fails(&["delays", "--exits", "-n", "2", "--", "true"], 2, "without a command");
     fails(&["age", "--null", "--json", "."], 2, "--null prints paths and --json documents");
-    fails(&["age", "--sort", "age", "."], 2, "--sort goes with --list");
     fails(&["age", "--delete", "--keep-free", "101%", "."], 2, "from 0% to 100%");
     fails(&["delays", "-a", "--sort", "nothing"], 2, "nothing");
     fails(&["free", "-s", "nan"], 2, "a duration: 5, 5s, 200ms, 1m30s, 1d12h");

@@ -179,6 +179,7 @@ mod tests {
             cpu_limit: None,
         };
         let options = AgentOptions {
+            configuration: None,
             recorder,
             socket: None,
             privileged: service::Privileged::default(),

@@ -21,7 +21,7 @@ const MOST_SEGMENTS: usize = 64;
 /// The options of the bar itself.
 pub(crate) const BAR_OPTIONS: [(&str, &str); 5] = [
     ("interval", "how often segments are drawn that say nothing else: seconds, or \"500ms\", \"1m30s\"; 1"),
-    ("for", "the program that reads the bar: i3bar, plain, waybar, tmux, xmobar, lemonbar, dwm"),
+    ("for", "the program that reads the bar: i3bar, plain, waybar, tmux, xmobar, lemonbar, polybar, dwm"),
     ("separator", "between segments, where the reader has none of its own; \" | \""),
     ("theme", "a theme's name, or a table: base, foreground, background, good, warning, urgent"),
     ("segment", "the segments, from left to right, each a [[segment]]"),

@@ -30,6 +30,7 @@ pub(crate) fn open(output: BarOutput) -> Result<Box<dyn LineOutput>, Failure> {
         BarOutput::Tmux => Box::new(tmux::Tmux),
         BarOutput::Xmobar => Box::new(xmobar::Xmobar),
         BarOutput::Lemonbar => Box::new(lemonbar::Lemonbar),
+        BarOutput::Polybar => Box::new(lemonbar::Polybar),
         #[cfg(feature = "x11")]
         BarOutput::Dwm => Box::new(dwm::Dwm::open()?),
         #[cfg(not(feature = "x11"))]

@@ -25,6 +25,10 @@ pub fn of(expression: &str) -> Measure {
 }
 
 fn of_metric(name: &str, is_rate: bool) -> Measure {
+    // A time since 1970 is no length of time.
+    if ["_time_seconds", "_timestamp_seconds"].iter().any(|end| name.ends_with(end)) && !is_rate {
+        return Measure::Number;
+    }
     let base = name.strip_suffix("_total").unwrap_or(name);
     let unit = base.rsplit('_').next().unwrap_or_default();
     match (unit, is_rate) {
@@ -98,6 +102,8 @@ mod tests {
             ("increase(node_cpu_seconds_total[1m])", Measure::Seconds),
             ("rate(node_context_switches_total[1m])", Measure::Rate),
             ("node_load1", Measure::Number),
+            ("node_boot_time_seconds", Measure::Number),
+            ("node_disk_io_time_seconds_total", Measure::Seconds),
             ("node_memory_MemFree_bytes / node_memory_MemTotal_bytes", Measure::Number),
             ("whit_pressure_cpu_waiting_ratio", Measure::Ratio),
             ("count(node_memory_MemFree_bytes)", Measure::Number),

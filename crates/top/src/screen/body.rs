@@ -18,8 +18,10 @@ pub(super) fn area(area: Rect, head: u16, notes: u16) -> Rect {
     Rect { y: area.y + head, height: area.height.saturating_sub(head + notes + 1), ..area }
 }
 
-/// Columns with their places, as many as fit; the command has at least this much room.
+/// The command has at least this much room.
 const LEAST_COMMAND_WIDTH: u16 = 8;
+/// A rare column is shown only if a whole name has room beside it: 15 letters, says TASK_COMM_LEN.
+const WHOLE_NAME_WIDTH: u16 = 15;
 
 struct Place {
     column: Column,
@@ -27,7 +29,7 @@ struct Place {
     width: u16,
 }
 
-/// From the left; a column that does not fit goes, rather than the command.
+/// Columns with their places, as many as fit, from the left; a column that does not fit goes, rather than the command.
 fn places(columns: &[Column], sort: Column, area: Rect) -> Vec<Place> {
     let has_rest = columns.iter().any(|column| column.width() == 0);
     let reserved = if has_rest { LEAST_COMMAND_WIDTH.min(area.width) } else { 0 };
@@ -36,7 +38,9 @@ fn places(columns: &[Column], sort: Column, area: Rect) -> Vec<Place> {
     let mut kept: Vec<Column> = Vec::new();
     for column in by_importance(columns, sort) {
         let width = column.width() as u16;
-        if width == 0 || width < room {
+        let is_rare = has_rest && importance(&column, sort) == LEAST_IMPORTANCE;
+        let needed = if is_rare { width + (WHOLE_NAME_WIDTH - LEAST_COMMAND_WIDTH) } else { width };
+        if width == 0 || needed < room {
             room = room.saturating_sub(if width == 0 { 0 } else { width + 1 });
             kept.push(column);
         }
@@ -56,7 +60,15 @@ fn places(columns: &[Column], sort: Column, area: Rect) -> Vec<Place> {
 
 /// The columns that identify a row and have its main figures first: they get space first.
 fn by_importance(columns: &[Column], sort: Column) -> Vec<Column> {
-    let rank = |column: &Column| match column {
+    let mut ordered = columns.to_vec();
+    ordered.sort_by_key(|column| importance(column, sort));
+    ordered
+}
+
+const LEAST_IMPORTANCE: u8 = 6;
+
+fn importance(column: &Column, sort: Column) -> u8 {
+    match column {
         Column::Pid | Column::Command => 0,
         // What the rows are ordered by is to be seen.
         column if *column == sort => 0,
@@ -65,11 +77,23 @@ fn by_importance(columns: &[Column], sort: Column) -> Vec<Column> {
         Column::State => 3,
         Column::Time => 4,
         Column::User => 5,
-        _ => 6,
+        _ => LEAST_IMPORTANCE,
+    }
+}
+
+/// The columns without those that are empty in each row that is shown.
+fn with_content(session: &Session, lines: &[Line]) -> Vec<Column> {
+    let mut columns = session.columns();
+    let has_overlap = || {
+        let mut text = String::new();
+        lines.iter().any(|line| {
+            session.push_cell(Column::Overlap, line.id, &mut text);
+            !text.is_empty()
+        })
     };
-    let mut ordered = columns.to_vec();
-    ordered.sort_by_key(rank);
-    ordered
+    let is_needed = session.arrangement.sort == Column::Overlap || lines.is_empty() || has_overlap();
+    columns.retain(|column| *column != Column::Overlap || is_needed);
+    columns
 }
 
 pub(super) fn draw(state: &mut State, session: &mut Session, buffer: &mut Buffer, area: Rect) {
@@ -77,8 +101,6 @@ pub(super) fn draw(state: &mut State, session: &mut Session, buffer: &mut Buffer
     if area.height == 0 {
         return;
     }
-    let places = places(&session.columns(), session.arrangement.sort, area);
-    draw_headings(state, session, &places, buffer, area);
     let page = usize::from(area.height - 1);
     keep_in_sight(state, page);
     let end = (state.first + page).min(state.lines.len());
@@ -88,6 +110,8 @@ pub(super) fn draw(state: &mut State, session: &mut Session, buffer: &mut Buffer
     if !state.is_paused {
         session.tasks.complete(lines.iter().map(|line| line.id));
     }
+    let places = places(&with_content(session, &lines), session.arrangement.sort, area);
+    draw_headings(state, session, &places, buffer, area);
     let mut text = String::new();
     for ((at, y), line) in shown.zip(area.y + 1..).zip(&lines) {
         let is_selected = at == state.selected;

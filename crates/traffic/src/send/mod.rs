@@ -1,5 +1,6 @@
 //! `whit send`: puts load on a server, and measures how it copes.
 
+pub(crate) mod condition;
 pub(crate) mod connection;
 pub(crate) mod options;
 pub(crate) mod request;
@@ -18,7 +19,7 @@ use super::event_loop::{EventLoop, Stop};
 use super::waits;
 use crate::render::SendReport;
 use command::document::{DocumentKind, Documents};
-use command::failure::Failure;
+use command::failure::{Failure, write_stderr};
 use command::output::Output;
 
 /// Sends, then reports. The exit status is 1 if a connection failed.
@@ -67,8 +68,16 @@ pub(crate) fn run(options: &SendOptions) -> Result<ExitCode, Failure> {
         .report();
     }
     let has_no_answer = options.answer != Answer::None && sent.packets > 0 && sent.latency_ns.is_empty();
-    let code = u8::from(sent.failed > 0 || sent.failed_requests > 0 || has_no_answer);
+    let has_failed = sent.failed > 0 || sent.failed_requests > 0 || has_no_answer;
     let report = SendReport::new(sent, options, waits.as_ref());
+    let violations = report.violations(&options.failures);
+    if let Some(slower) = options.rate.and_then(|wanted| report.shortfall(wanted)) {
+        write_stderr(&format!("whit: {slower}\n"));
+    }
+    for violation in &violations {
+        write_stderr(&format!("whit: --fail-if {violation}\n"));
+    }
+    let code = u8::from(has_failed || !violations.is_empty());
     let mut text = report.text();
     if options.is_json {
         text.clear();

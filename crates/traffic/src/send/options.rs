@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::condition::Condition;
 use super::connection::Answer;
 use crate::address::Address;
 
@@ -23,6 +24,8 @@ pub(crate) struct SendOptions {
     /// The HTTP request that is sent in place of packets of any content.
     pub(crate) request: Option<Vec<u8>>,
     pub(crate) threads: usize,
+    /// Under one of these the exit status is 1.
+    pub(crate) failures: Vec<Condition>,
     pub(crate) is_live: bool,
     pub(crate) is_json: bool,
 }

@@ -1,6 +1,7 @@
 //! A request of HTTP/1.1, as it goes out: RFC 9112.
 
 use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use command::failure::Failure;
@@ -16,7 +17,7 @@ pub(crate) struct Request {
     pub(crate) host: String,
     /// `Name: value`.
     pub(crate) headers: Vec<String>,
-    /// The file that is sent with it.
+    /// The file that is sent with it; `-` is standard input.
     pub(crate) body: Option<PathBuf>,
 }
 
@@ -90,11 +91,17 @@ fn is_token(word: &str) -> bool {
     !word.is_empty() && word.bytes().all(fits)
 }
 
+/// Reads a body; `-` is standard input.
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    let too_long = || Failure::usage(format!("--body {}: at most 1 GiB", path.display()));
+    if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        std::io::stdin().take(MOST_BODY_BYTES + 1).read_to_end(&mut bytes).map_err(Failure::of_system)?;
+        return if bytes.len() as u64 > MOST_BODY_BYTES { Err(too_long()) } else { Ok(bytes) };
+    }
     let failed = |error| Failure::new(format!("{}: {error}", path.display()));
-    let length = fs::metadata(path).map_err(failed)?.len();
-    if length > MOST_BODY_BYTES {
-        return Err(Failure::usage(format!("--body {}: at most 1 GiB", path.display())));
+    if fs::metadata(path).map_err(failed)?.len() > MOST_BODY_BYTES {
+        return Err(too_long());
     }
     fs::read(path).map_err(failed)
 }

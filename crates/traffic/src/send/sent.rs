@@ -54,6 +54,12 @@ impl Sent {
         self.statuses.values().sum()
     }
 
+    /// Returns how much went wrong: connections and requests that failed, what was not answered, and answers that say so.
+    pub(crate) fn errors(&self) -> u64 {
+        let refusals = self.statuses.range(400..).map(|(_, count)| count).sum::<u64>();
+        self.failed + self.failed_requests + self.unanswered + refusals
+    }
+
     pub(super) fn merge(&mut self, other: Self) {
         self.bytes += other.bytes;
         self.packets += other.packets;

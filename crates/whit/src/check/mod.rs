@@ -2,6 +2,7 @@
 
 pub(crate) mod arguments;
 mod explain;
+mod known;
 mod render;
 mod request;
 mod suppression;
@@ -18,6 +19,7 @@ use rustix::fd::AsFd as _;
 use text::printable::Shown as _;
 
 use self::arguments::{CheckArgs, CheckTask, now_ms};
+use self::known::{of_ledger, open_for_reading, unknown};
 use self::suppression::Known;
 use crate::agent::in_use::InUse;
 use command::document::{DocumentKind, Documents};
@@ -66,26 +68,6 @@ fn report(imported: &import::Imported) -> ExitCode {
     if imported.has_effect { ExitCode::from(INCOMPLETE) } else { ExitCode::SUCCESS }
 }
 
-/// Opens the ledger of a data directory, to be asked.
-fn open_for_reading(directory: &Path) -> Result<CheckLedger, Failure> {
-    must_be_in(directory)?;
-    CheckLedger::open_for_reading(directory).map_err(|error| of_ledger(directory, error))
-}
-
-fn must_be_in(directory: &Path) -> Result<(), Failure> {
-    if !CheckLedger::is_in(directory) {
-        let path = directory.shown();
-        return Err(Failure::new(format!(
-            "{path}: no agent has checked anything there yet; [[check]] in its configuration says what to check"
-        )));
-    }
-    Ok(())
-}
-
-fn of_ledger(directory: &Path, error: impl std::fmt::Display) -> Failure {
-    Failure::new(format!("{}: {error}", directory.shown()))
-}
-
 fn list(directory: &Path, patterns: &[String], has_fine: bool, is_json: bool) -> Result<String, Failure> {
     let ledger = open_for_reading(directory)?;
     let failed = |error| of_ledger(directory, error);
@@ -115,14 +97,6 @@ fn list(directory: &Path, patterns: &[String], has_fine: bool, is_json: bool) ->
     }
     deliveries.retain(|(_, delivery)| delivery.outcome != Some(Outcome::Delivered));
     Ok(render::list(&shown, &summary, &downtimes, &deliveries, now_ms()))
-}
-
-fn unknown(name: &str, known: &[impl AsRef<str>]) -> Failure {
-    let hint = match arguments::is_action(name) {
-        true => format!(" (an action stands before what it is for: whit check {name} …)"),
-        false => text::nearest::did_you_mean(name, known.iter().map(AsRef::as_ref)),
-    };
-    Failure::new(format!("no check is called \"{}\"{hint}; whit check list --all lists them", name.shown()))
 }
 
 fn document(body: &serde_json::Value) -> Result<String, Failure> {

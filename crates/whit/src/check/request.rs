@@ -8,7 +8,8 @@ use checks::{CheckLedger, CheckRequest, CheckStatus};
 use text::printable::Shown as _;
 
 use super::arguments::now_ms;
-use super::{must_be_in, of_ledger, render, unknown};
+use super::known::{must_be_in, of_ledger, unknown};
+use super::render;
 use command::failure::{Failure, write_stderr};
 
 /// An agent that runs takes requests four times a second. Results, which come in thousands, are not waited for.

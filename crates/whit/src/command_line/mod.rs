@@ -43,6 +43,8 @@ const COMMANDS: &[(Define, Run)] = &[
     #[cfg(feature = "agent")]
     (crate::query::arguments::command, crate::query::run),
     #[cfg(feature = "agent")]
+    (crate::get::arguments::command, crate::get::run),
+    #[cfg(feature = "agent")]
     (crate::history::arguments::command, crate::history::run),
     #[cfg(feature = "agent")]
     (crate::alert::arguments::command, crate::alert::run),

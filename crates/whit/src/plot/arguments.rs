@@ -53,8 +53,14 @@ pub(crate) fn command() -> Command {
                     "From one value to the next [default: as fine as can be seen]",
                 ))
                 .arg(option("rows", Kind::Count, "Rows of the plot [default: 16]"))
-                .arg(option("svg", Kind::File, "Write an SVG image").conflicts_with("rows"))
-                .arg(option("png", Kind::File, "Write a PNG image").conflicts_with_all(["svg", "rows"])),
+                .arg(
+                    option("svg", Kind::File, "Write an SVG image; - is standard output")
+                        .conflicts_with("rows"),
+                )
+                .arg(
+                    option("png", Kind::File, "Write a PNG image; - is standard output")
+                        .conflicts_with_all(["svg", "rows"]),
+                ),
             SERVER,
         )
         .after_help(paragraphs(EXPLANATION))

@@ -53,7 +53,11 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Writes an image into a new file; `-` is standard output.
 fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
+    if path == "-" {
+        return Output::stdout().write(content);
+    }
     let mut file = NewFile::create(path)?;
     file.write(content)?;
     file.finish()

@@ -7,13 +7,14 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use ::history::answer;
+use ::history::drawing::measure_of;
 use ::history::past::Past;
 use ::query::{Answer, Limits, Query};
 use clap::ArgMatches;
 use remote_store::{Asked, RemoteStore};
 use serde_json::json;
 
-use self::arguments::{Format, QueryArgs};
+use self::arguments::Format;
 use command::document::{DocumentKind, Documents};
 use command::failure::{Failure, write_stderr};
 use command::output::Output;
@@ -32,7 +33,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let answer = ask(&args.origin, &args.expression, args.asked)?;
     let mut text = String::new();
     match args.format {
-        Format::Text => render::push_text(&answer, &mut text),
+        Format::Text => render::push_text(&answer, measure_of(&args.expression), &mut text),
         Format::Csv => answer::push_csv(&answer, &mut text),
         Format::Json => {
             let body = json!({ "expression": args.expression, "data": answer::ReplyData(&answer) });
@@ -43,7 +44,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     if !is_empty(&answer) {
         return Ok(ExitCode::SUCCESS);
     }
-    say_unknown_metrics(args);
+    say_unknown_metrics(&args.origin, &args.expression);
     Ok(if args.fails_if_empty { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
@@ -56,9 +57,9 @@ fn is_empty(answer: &Answer) -> bool {
 }
 
 /// Says which metrics of an expression without an answer are in no history here, each with those that are named most alike.
-fn say_unknown_metrics(args: &QueryArgs) {
-    let PastOrigin::Directory(directory) = &args.origin else { return };
-    let asked = Query::parse(&args.expression).ok().and_then(|query| query.metrics());
+pub(crate) fn say_unknown_metrics(origin: &PastOrigin, expression: &str) {
+    let PastOrigin::Directory(directory) = origin else { return };
+    let asked = Query::parse(expression).ok().and_then(|query| query.metrics());
     let (Some(asked), Ok(past)) = (asked, open(directory)) else { return };
     let recorded = past.series().map(SeriesName::metric);
     let of_tasks = Past::task_metrics().map(|(name, _)| name);

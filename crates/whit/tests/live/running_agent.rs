@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::process::{Command, Stdio};
+use std::time::SystemTime;
 
 use libtest_mimic::Failed;
 
@@ -121,6 +122,29 @@ fn found() -> Result<(), Failed> {
         let (status, _, error) = place.said(words);
         assert!(status == Some(1) && error.contains(expected), "{words:?} {error}");
     }
+
+    // One number for scripts, rounded ones with units for people; and a file in which a script sees how old it is.
+    let (status, text, error) = place.said(&["get", "node_memory_MemTotal_bytes"]);
+    assert!(
+        status == Some(0) && text.trim_end().parse::<u64>().is_ok_and(|bytes| bytes > 1 << 20),
+        "{text} {error}"
+    );
+    assert!(
+        place.said(&["query", "node_memory_MemTotal_bytes"]).1.contains(" GiB  node_memory_MemTotal_bytes")
+    );
+    let (status, _, error) = place.said(&["get", "node_cpu_seconds_total"]);
+    assert!(status == Some(1) && error.contains("where one is wanted"), "{error}");
+    let (status, _, error) = place.said(&["get", "node_lod1"]);
+    assert!(status == Some(1) && error.contains("named most alike: node_load1"), "{error}");
+    let last = fs::read_to_string(place.0.0.join("whit/now"))?;
+    let mut head = last.lines().filter_map(|line| line.split_once(' '));
+    let (time, pid) = (head.next().ok_or("no time")?, head.next().ok_or("no pid")?);
+    let now_s = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?.as_secs_f64();
+    assert!(
+        time.0 == "whit_now_timestamp_seconds" && (0.0..60.0).contains(&(now_s - time.1.parse::<f64>()?)),
+        "{last}"
+    );
+    assert_eq!(pid, ("whit_now_pid", agent.id().to_string().as_str()));
 
     // What the environment names goes before it, and an error names the file.
     let (_, _, error) = said(place.command(&["check"]).env("WHIT_DATA", "/nowhere"));

@@ -37,6 +37,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             signalled,
         ),
         exact("a_delay_holds_up_the_sender", &[], delayed),
+        exact("a_load_test_fails_by_its_conditions", &[], conditions),
     ]
 }
 
@@ -328,5 +329,42 @@ fn delayed() -> Result<(), Failed> {
     // Twenty packets a client, side by side.
     assert_eq!(told["packets"], 40);
     assert!(told["wall_ns"].as_u64().unwrap() >= 19 * 20_000_000, "{told}");
+    Ok(())
+}
+
+/// What was sent is held against conditions; where nothing was reached there is a failure, and no table of zeros.
+fn conditions() -> Result<(), Failed> {
+    let address = format!("127.0.0.1:{}", super::machine::port());
+    let send = |words: &str, body: &str| -> Result<(Option<i32>, String, String), Failed> {
+        let mut command = Command::new(WHIT);
+        command.args(["send", &address]).args(words.split_whitespace());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn()?;
+        std::io::Write::write_all(&mut child.stdin.take().ok_or("no input")?, body.as_bytes())?;
+        let output = child.wait_with_output()?;
+        Ok((output.status.code(), String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?))
+    };
+    let (status, text, error) = send("--http / --count 3", "")?;
+    assert!(status == Some(1) && text.is_empty() && error.contains("Connection refused"), "{text} {error}");
+    let scratch = Scratch::new("conditions");
+    let replies = scratch.0.join("replies.toml");
+    std::fs::write(
+        &replies,
+        "[[reply]]\npath = \"/broken\"\nstatus = 503\n[[reply]]\npath = \"/taken\"\nmethod = \"POST\"\nstatus = 200\n",
+    )?;
+    let mut sink = Command::new(WHIT);
+    // A place is named as send names it.
+    sink.args(["sink", &address, "--replies"]).arg(&replies).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut sink = super::machine::Running(sink.spawn()?);
+    let mut line = String::new();
+    BufReader::new(sink.0.stderr.take().ok_or("no message")?).read_line(&mut line)?;
+    let (status, text, error) =
+        send("--http /taken --body - --count 5 --fail-if errors>0 --fail-if longest>60s", "what is sent")?;
+    assert!(status == Some(0) && text.contains("statuses     200 ×5") && error.is_empty(), "{text} {error}");
+    let (status, text, error) = send("--http /broken --count 5 --fail-if errors>4 --fail-if p50>60s", "")?;
+    assert!(status == Some(1) && text.contains("503 ×5"), "{text} {error}");
+    assert_eq!(error, "whit: --fail-if errors>4: it is 5\n");
+    let (_, _, error) = send("--http /broken --count 500 --rate 10M", "")?;
+    assert!(error.starts_with("whit: 10,000,000 a second were wanted, and "), "{error}");
     Ok(())
 }

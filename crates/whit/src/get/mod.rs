@@ -1,0 +1,49 @@
+//! `whit get`: one number.
+
+pub(crate) mod arguments;
+
+use std::process::ExitCode;
+
+use ::history::answer::written;
+use ::query::Answer;
+use ::query::number::write_in_full;
+use clap::ArgMatches;
+use remote_store::Asked;
+use text::printable::Shown as _;
+
+use crate::query::{ask, say_unknown_metrics};
+use command::failure::Failure;
+use command::output::Output;
+
+/// Series that are named if there are too many.
+const MOST_NAMED: usize = 3;
+
+/// Asks, and prints the value.
+pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    let args = &arguments::from_matches(matches)?;
+    let answer = ask(&args.origin, &args.expression, Asked::At { at_ms: args.at_ms })?;
+    let value = match &answer {
+        Answer::Scalar(point) => write_in_full(point.value),
+        Answer::Text(text) => text.shown().to_string(),
+        Answer::Vector(series) => match series.as_slice() {
+            [(_, point)] => write_in_full(point.value),
+            [] => {
+                say_unknown_metrics(&args.origin, &args.expression);
+                return Err(Failure::new("no series has a value then"));
+            }
+            several => {
+                let names: Vec<String> =
+                    several.iter().take(MOST_NAMED).map(|(name, _)| written(name).to_string()).collect();
+                let more = if several.len() > MOST_NAMED { ", …" } else { "" };
+                return Err(Failure::new(format!(
+                    "{} series have a value, where one is wanted: {}{more}; a label in braces chooses one, sum(…) or max(…) makes one of them",
+                    several.len(),
+                    names.join(", ")
+                )));
+            }
+        },
+        Answer::Matrix(_) => return Err(Failure::usage("this is no number at one instant")),
+    };
+    Output::stdout().write(format!("{value}\n").as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
