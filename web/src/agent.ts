@@ -80,9 +80,12 @@ export const exits = (of: string, window: Window, signal?: AbortSignal) =>
 export const marks = (window: Window, signal?: AbortSignal) =>
   ask<MarkEntry[]>("/api/page/marks", { ...window }, { signal });
 
-/** Checks in which a text is, of a state: "problems", "all" or one. */
+/** Checks in which a text is, of a state: "problems", "all" or one; and all of them in a few letters. */
 export const checks = (find: string, state: string, signal?: AbortSignal) =>
-  ask<Checks>("/api/page/checks", { find, state }, { signal });
+  ask<Checks>("/api/page/checks", { find, state, grid: 1 }, { signal });
+
+/** How many checks are in each state. */
+export const check_counts = (signal?: AbortSignal) => ask<Checks>("/api/page/checks", { state: "none" }, { signal });
 
 /** One check. */
 export const check = (name: string, signal?: AbortSignal) => ask<CheckDetail>("/api/page/check", { name }, { signal });
@@ -94,6 +97,31 @@ export const ask_check = (what: string, parameters: Parameters) =>
 /** Sets a mark. */
 export const set_mark = (at_ms: number, text: string) =>
   ask<MarkEntry[]>("/api/page/marks", { at_ms, text }, { method: "POST" });
+
+/** Rules with their alerts, as Prometheus lists its own. */
+export const rules = (signal?: AbortSignal) => ask<{ groups: RuleGroup[] }>("/api/v1/rules", {}, { signal });
+
+export interface RuleGroup {
+  interval: number;
+  rules: Rule[];
+}
+
+export interface Rule {
+  name: string;
+  query: string;
+  /** How long it must hold, in seconds. */
+  duration: number;
+  state: "firing" | "pending" | "inactive";
+  lastError?: string;
+  alerts: RuleAlert[];
+}
+
+export interface RuleAlert {
+  labels: { [key in string]: string };
+  annotations: { summary?: string };
+  state: string;
+  activeAt: string;
+}
 
 /** What expressions can be made of. */
 export const language = () => ask<Language>("/api/page/language", {});

@@ -2,6 +2,8 @@
 
 import * as agent from "./agent";
 import type { Window } from "./agent";
+import { CheckActions } from "./check_actions";
+import { grid } from "./check_grid";
 import { button, element, link, made } from "./element";
 import { unpressed } from "./press";
 import type { CheckDetail, CheckEntry, Checks as Found } from "./replies";
@@ -12,7 +14,7 @@ const MOST_STRIPS = 50;
 const STRIP_PARTS = 60;
 const LEAST_STEP_MS = 10_000;
 const STATES = ["problems", "all", "critical", "unknown", "warning", "ok", "pending"];
-const HEADINGS = ["state", "check", "since", "history", "says"];
+const HEADINGS = ["check", "state", "since", "history", "says"];
 /** Letters are typed faster than lists are asked for. */
 const TYPED_MS = 250;
 
@@ -29,7 +31,10 @@ export class Checks {
   /** What was written into the forms: they are made anew when the check changes. */
   private readonly written = { author: "", comment: "", minutes: "120" };
 
+  private readonly actions: CheckActions;
+
   constructor(private readonly events: CheckEvents) {
+    this.actions = new CheckActions(() => this.soon());
     const find = element<HTMLInputElement>("check-find");
     find.oninput = () => {
       clearTimeout(this.typed);
@@ -43,13 +48,17 @@ export class Checks {
     if (document.activeElement !== field) field.value = find;
     this.show_states(found, state);
     const strips = found.rows.map(() => made("span", { className: "strip" }));
-    const head = made("tr", {}, ...HEADINGS.map((heading) => made("th", { scope: "col" }, heading)));
+    const head = made("tr", {}, made("th", { scope: "col" }, this.box(found.rows.map(({ name }) => name), "Choose all of these")));
+    head.append(...HEADINGS.map((heading) => made("th", { scope: "col" }, heading)));
     const rows = found.rows.map((row, place) => this.line(row, strips[place]!, zone));
     const table = made("table", { className: "checks" }, made("thead", {}, head), made("tbody", {}, ...rows));
-    const scroller = made("div", { className: "scroller", tabIndex: 0, role: "region", ariaLabel: "Checks" }, table);
+    const scroller = made("div", { className: "scroller whole", tabIndex: 0, role: "region", ariaLabel: "Checks" }, table);
     const more = found.count > found.rows.length ? `The first ${found.rows.length} of ${found.count}.` : "";
     const nothing = found.count === 0 ? "There are none." : more;
     const parts = [...(found.count > 0 ? [scroller] : []), made("p", {}, nothing)];
+    const squares = grid(found.cells, this.events.address);
+    element<HTMLDetailsElement>("check-grid").hidden = squares === null;
+    unpressed(grid, () => element("check-squares").replaceChildren(...(squares ? [squares] : [])));
     unpressed(this, () => element("checks").replaceChildren(...parts));
     await fill_strips(found.rows, strips, window, signal);
   }
@@ -57,6 +66,7 @@ export class Checks {
   /** Returns the check, if there is one. */
   async show_one(name: string, zone: Zone, signal: AbortSignal): Promise<CheckDetail> {
     const detail = await agent.check(name, signal);
+    element("check-grid").hidden = true;
     const all = button("all checks", () => this.events.asked({ check: "" }));
     unpressed(STATES, () => element("check-states").replaceChildren(all));
     unpressed(this, () => {
@@ -80,16 +90,32 @@ export class Checks {
   }
 
   private line(row: CheckEntry, strip: HTMLElement, zone: Zone): HTMLElement {
-    const since = row.state === null ? "" : time(row.since_ms, zone);
+    const since = row.state === null ? "" : duration(Date.now() - row.since_ms);
+    const cell = (...content: (Node | string)[]) => made("td", {}, ...content);
+    const at = made("td", { title: row.state === null ? "" : time(row.since_ms, zone) }, since);
     return made(
       "tr",
-      {},
-      made("td", {}, state_mark(row)),
-      made("td", {}, link(this.events.address(row.name), row.name)),
-      made("td", {}, since),
-      made("td", {}, strip),
-      made("td", {}, row.text),
+      { className: row.is_acknowledged ? "known" : "" },
+      cell(this.box([row.name], `Choose ${row.name}`)),
+      cell(link(this.events.address(row.name), row.name)),
+      cell(state_mark(row)),
+      at,
+      cell(strip),
+      made("td", { title: row.text }, row.text),
     );
+  }
+
+  /** A box that chooses checks. */
+  private box(names: string[], ariaLabel: string): HTMLInputElement {
+    const box = made("input", { type: "checkbox", ariaLabel, checked: names.length > 0 && names.every((name) => this.actions.has(name)) });
+    if (names.length === 1) box.dataset["check"] = names[0]!;
+    box.onchange = () => this.actions.choose(names, box.checked);
+    return box;
+  }
+
+  /** The agent looks for requests four times a second. */
+  private soon(): void {
+    setTimeout(this.events.changed, 500);
   }
 
   private about(detail: CheckDetail, zone: Zone): HTMLElement[] {
@@ -154,8 +180,7 @@ export class Checks {
     const trouble = element("check-trouble");
     trouble.textContent = "";
     agent.ask_check(what, parameters).then(
-      // The agent looks four times a second.
-      () => setTimeout(this.events.changed, 500),
+      () => this.soon(),
       (error: Error) => (trouble.textContent = error.message),
     );
   }

@@ -3,14 +3,17 @@
 import * as agent from "./agent";
 import type { Window } from "./agent";
 import { Completion } from "./completion";
-import { element, made } from "./element";
+import { button, element, link, made } from "./element";
+import { nearest, start } from "./explore_start";
 import { Plot, type PlotEvents, type Sign } from "./plot";
 import { steps_of } from "./plots";
-import type { Curves, Fault } from "./replies";
+import type { Curves, Fault, Language } from "./replies";
 import { utc_offset_s, written, type Zone } from "./units";
 
 /** Curves of a plot; more are not told apart. */
 const MOST_CURVES = 26;
+/** Names that are offered for one. */
+const MOST_NEAREST = 3;
 /** Rows of the table. */
 const MOST_ROWS = 500;
 
@@ -18,10 +21,13 @@ export class Explore {
   private readonly field = element<HTMLTextAreaElement>("expression");
   private readonly completion = new Completion(this.field);
   private plot: Plot | null = null;
+  private language: Language | null = null;
 
+  /** `address` is that of an expression. */
   constructor(
     private readonly events: PlotEvents,
     asked: (expression: string) => void,
+    private readonly address: (expression: string) => string,
   ) {
     const ask = () => {
       this.completion.close();
@@ -44,17 +50,45 @@ export class Explore {
 
   async show(expression: string, window: Window, tick_ms: number, zone: Zone, signal: AbortSignal): Promise<void> {
     if (document.activeElement !== this.field) this.field.value = expression;
-    if (expression === "") return this.clear();
+    if (expression === "") return this.begin(signal);
     const steps = steps_of(window, tick_ms);
     const { answers } = await agent.plots([expression], steps, signal);
     const answer = answers[0]!;
     this.show_fault(answer.fault, expression);
     if (answer.fault) return this.clear();
     this.draw(expression, answer, steps, zone);
+    if (answer.curves.length === 0) await this.explain(expression, signal);
     for (const kind of ["csv", "svg"] as const) {
       element<HTMLAnchorElement>(`download-${kind}`).href = agent.download(kind, expression, steps, utc_offset_s(steps.to_ms, zone));
     }
     element("downloads").hidden = false;
+    element("copies").replaceChildren(
+      copies("copy as whit query", `whit query ${quoted(expression)} --since -${Math.round((steps.to_ms - steps.from_ms) / 1000)}s`),
+      copies("copy the address", location.href),
+    );
+  }
+
+  /** Without an expression: some that matter, and what they can be made of. */
+  private async begin(signal: AbortSignal): Promise<void> {
+    // What is being searched stays.
+    if (element("explore-table").contains(document.activeElement)) return;
+    this.clear();
+    this.language ??= await agent.language();
+    if (!signal.aborted) element("explore-table").replaceChildren(...start(this.language, this.address));
+  }
+
+  /** Says which metrics of an expression without an answer are not recorded, and which are named most like them. */
+  private async explain(expression: string, signal: AbortSignal): Promise<void> {
+    this.language ??= await agent.language();
+    if (signal.aborted) return;
+    const { metrics } = this.language;
+    const words = expression.replace(/"[^"]*"|\{[^}]*\}|\[[^\]]*\]/g, " ").match(/[a-zA-Z_:][\w:]*_[\w:]*(?!\w*\s*\()/g) ?? [];
+    const unknown = [...new Set(words)].filter((word) => !this.language!.functions.includes(word) && metrics.every(({ name }) => name !== word));
+    const lines = unknown.map((word) => {
+      const links = nearest(word, metrics, MOST_NEAREST).flatMap((name) => [" ", link(this.address(expression.replaceAll(word, name)), name)]);
+      return made("p", {}, `No series of ${word} is recorded. Named most alike:`, ...links);
+    });
+    element("explore-table").prepend(...lines);
   }
 
   sign(signs: Sign[]): void {
@@ -70,6 +104,7 @@ export class Explore {
       title: expression,
       measure: measure as Plot["panel"]["measure"],
       is_stacked: false,
+      is_large: true,
       curves: [{ expression, name: "" }],
       absent: "No series has a value in this time.",
     };
@@ -81,17 +116,18 @@ export class Explore {
     const times = Array.from({ length: (steps.to_ms - steps.from_ms) / steps.step_ms + 1 }, (_, step) => (steps.from_ms + step * steps.step_ms) / 1000);
     const ordered = [...curves].sort((one, other) => mean(other.values) - mean(one.values));
     const drawn = ordered.slice(0, MOST_CURVES);
-    const names = drawn.map(({ labels }) => series_name(labels));
+    const constant = in_all(curves.map(({ labels }) => labels));
+    const names = drawn.map(({ labels }) => series_name(labels, constant));
     this.plot!.show({ times, names, columns: drawn.map(({ values }) => values) }, zone);
     const rows = ordered.slice(0, MOST_ROWS).map(({ labels, values }) => {
-      const figures = [values.findLast((value) => value !== null), mean(values), least(values), most(values)];
+      const figures = [values.find((value) => value !== null), values.findLast((value) => value !== null), mean(values), least(values), most(values)];
       const cells = figures.map((value) => made("td", { className: "number" }, written(value, panel.measure)));
-      return made("tr", {}, ...cells, made("td", {}, series_name(labels)));
+      return made("tr", {}, ...cells, made("td", { title: series_name(labels, new Set()) }, series_name(labels, constant)));
     });
-    const headings = ["last", "mean", "least", "most", "series"].map((text) => made("th", { scope: "col" }, text));
+    const headings = ["first", "last", "mean", "least", "most", "series"].map((text) => made("th", { scope: "col" }, text));
     const words = curves.length > MOST_CURVES ? `${curves.length} series; the ${MOST_CURVES} with the highest means are drawn.` : "";
     const table = made("table", {}, made("thead", {}, made("tr", {}, ...headings)), made("tbody", {}, ...rows));
-    element("explore-table").replaceChildren(made("p", {}, words), table);
+    element("explore-table").replaceChildren(made("p", {}, words), ...(rows.length > 0 ? [table] : []));
   }
 
   /** Under the place where it is. */
@@ -112,15 +148,41 @@ export class Explore {
     element("explore-plot").replaceChildren();
     element("explore-table").replaceChildren();
     element("downloads").hidden = true;
+    element("copies").replaceChildren();
   }
 }
 
-/** As an expression has it. */
-function series_name(labels: { [key in string]: string }): string {
-  const { __name__: name = "", ...others } = labels;
-  const pairs = Object.entries(others).map(([label, value]) => `${label}=${JSON.stringify(value)}`);
+type Labels = { [key in string]: string };
+
+/** The labels that have the same value in all of several series: these tell nothing apart. */
+function in_all(all: Labels[]): Set<string> {
+  const [first, ...others] = all;
+  if (!first || others.length === 0) return new Set();
+  return new Set(Object.keys(first).filter((label) => others.every((labels) => labels[label] === first[label])));
+}
+
+/** As an expression has it, without some labels. */
+function series_name(labels: Labels, without: Set<string>): string {
+  const { __name__: whole = "", ...others } = labels;
+  const name = without.has("__name__") ? "" : whole;
+  const kept = Object.entries(others).filter(([label]) => !without.has(label));
+  const pairs = kept.map(([label, value]) => `${label}=${JSON.stringify(value)}`);
   return pairs.length > 0 || name === "" ? `${name}{${pairs.join(",")}}` : name;
 }
+
+/** A button that copies a text. */
+function copies(words: string, text: string): HTMLElement {
+  const made = button(words, () => {
+    navigator.clipboard.writeText(text).then(
+      () => (made.textContent = "copied"),
+      () => prompt(words, text),
+    );
+  });
+  return made;
+}
+
+/** As a word of a shell. */
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
 const known = (values: (number | null)[]) => values.filter((value) => value !== null);
 const mean = (values: (number | null)[]) => known(values).reduce((sum, value) => sum + value, 0) / Math.max(1, known(values).length);

@@ -2,6 +2,7 @@
 
 import * as agent from "./agent";
 import type { Window } from "./agent";
+import { show_alerts } from "./alerts";
 import { Checks } from "./checks";
 import { button, element } from "./element";
 import { show_exits } from "./exits";
@@ -35,7 +36,7 @@ const OWN_COST = ["rate(whit_agent_cpu_seconds_total[30s])", "whit_agent_residen
 const OF_NOW = [...OWN_COST, ...OF_VERDICT];
 
 let view = read(location.hash);
-let status: Status = { first_ms: null, last_ms: null, tick_ms: 0, version: "", sees_all: true, spans: [] };
+let status: Status = { first_ms: null, last_ms: null, tick_ms: 0, version: "", sees_all: true, has_reader: false, spans: [] };
 let shown: Window = { from_ms: 0, to_ms: 0 };
 let asked = new AbortController();
 let is_in_trouble = false;
@@ -57,7 +58,11 @@ const table = new TaskTable(element("tasks"), {
   sorted: (sort) => go({ sort }),
   address: (of) => write({ ...view, place: "tasks", of }),
 });
-const explore = new Explore(events, (expression) => go({ place: "explore", expression }));
+const explore = new Explore(
+  events,
+  (expression) => go({ place: "explore", expression }),
+  (expression) => write({ ...view, place: "explore", expression }),
+);
 const checks = new Checks({
   asked: (change) => go(change),
   changed: () => void show(),
@@ -67,7 +72,10 @@ const timeline = new Timeline({
   zoomed: (window) => zoom(window),
   chosen: ({ from_ms, to_ms }) => go({ at_ms: from_ms, end_ms: Math.max(to_ms, from_ms + (view.span_ms ?? 0) / 2) }),
 });
-const verdict = new Verdict({ checks: (state) => go({ place: "checks", check: "", state }) });
+const verdict = new Verdict({
+  checks: (state) => go({ place: "checks", check: "", state }),
+  alerts: () => go({ place: "alerts" }),
+});
 const live = new Live({
   values: (answers) => {
     move_to(answers.from_ms);
@@ -80,7 +88,9 @@ const live = new Live({
   },
   resumed: () => void show(),
 });
-const [signs_pace, why_pace, view_pace] = [new Pace(), new Pace(), new Pace()];
+const [signs_pace, why_pace, view_pace, checks_pace] = [new Pace(), new Pace(), new Pace(), new Pace()];
+/** The tasks whose name stands above them. */
+let named = "";
 /** Those of the machine or of some tasks, and whose. */
 let plots: Plots | null = null;
 let plotted = "";
@@ -121,6 +131,7 @@ async function show(): Promise<void> {
     show_frame();
     table.arranged(view.by, view.sort);
     if (view.place === "checks") return await show_checks(signal);
+    if (view.place === "alerts") return await show_rules(signal);
     if (view.place !== "explore") prepare_plots();
     const parts = [signs_pace.work(() => show_signs(signal)), ask_present(signal)];
     if (view.place === "explore") parts.push(explore.show(view.expression, shown, status.tick_ms, view.zone, signal));
@@ -152,23 +163,39 @@ async function show_checks(signal: AbortSignal): Promise<void> {
   say(null);
 }
 
+/** What is watched for. */
+async function show_rules(signal: AbortSignal): Promise<void> {
+  watch();
+  const address = (expression: string) => write({ ...view, place: "explore", expression });
+  await Promise.all([show_alerts(address, view.zone, signal), signs_pace.work(() => show_signs(signal)), ask_present(signal)]);
+  say(null);
+}
+
 /** What is around the plots. */
 function show_frame(): void {
   element("explore").hidden = view.place !== "explore";
   const is_of_checks = view.place === "checks";
+  const is_of_alerts = view.place === "alerts";
+  element("alerts-section").hidden = !is_of_alerts;
+  element("to-feeds").hidden = !status.has_reader;
   element("checks-section").hidden = !is_of_checks;
   element("check-tools").hidden = view.check !== "";
-  element("plots").hidden = view.place === "explore" || (is_of_checks && view.check === "");
-  element("why-section").hidden = view.place === "explore" || is_of_checks;
+  if (view.check !== "") element("check-actions").hidden = true;
+  element("plots").hidden = view.place === "explore" || is_of_alerts || (is_of_checks && view.check === "");
+  element("why-section").hidden = view.place === "explore" || is_of_alerts || is_of_checks;
   element("tasks-section").hidden = element("verdict").hidden = view.place !== "machine";
   element("exits-section").hidden = element("of-section").hidden = view.place !== "tasks";
-  const target = selected(view.of);
-  element("of").textContent = target ? `${target.label} ${target.value}` : view.of;
-  document.title = view.place === "tasks" ? `${element("of").textContent} · whit` : "whit";
+  if (view.place !== "tasks") document.title = "whit";
+  else if (named !== view.of) {
+    const target = selected(view.of);
+    name_target(target ? `${target.label} ${target.value}` : view.of);
+  }
+  named = view.place === "tasks" ? view.of : "";
   element<HTMLAnchorElement>("to-machine").href = write({ ...view, place: "machine" });
   element<HTMLAnchorElement>("to-checks").href = write({ ...view, place: "checks", check: "" });
   element<HTMLAnchorElement>("to-explore").href = write({ ...view, place: "explore" });
-  for (const place of ["machine", "checks", "explore"]) {
+  element<HTMLAnchorElement>("to-alerts").href = write({ ...view, place: "alerts" });
+  for (const place of ["machine", "checks", "alerts", "explore"]) {
     element(`to-${place}`).ariaCurrent = view.place === place ? "page" : null;
   }
   for (const mark of controls) mark();
@@ -194,10 +221,17 @@ async function show_about(signal: AbortSignal): Promise<void> {
   const expression = `group by (comm, user, cgroup) (last_over_time(whit_task_on_cpu_seconds_total${view.of}${range}))`;
   const { answers } = await agent.plots([expression], { from_ms: to_ms, to_ms, step_ms: 1000 }, signal);
   const curves = answers[0]?.curves ?? [];
-  element("about").textContent = (["comm", "user", "cgroup"] as const)
-    .map((label) => some([...new Set(curves.map(({ labels }) => labels[label] ?? ""))].filter((value) => value !== "")))
-    .filter((text) => text !== "")
-    .join(" · ");
+  const values = (label: string) => [...new Set(curves.map(({ labels }) => labels[label] ?? ""))].filter((value) => value !== "");
+  const about = (["comm", "user", "cgroup"] as const).map((label) => some(values(label)));
+  element("about").textContent = about.filter((text) => text !== "").join(" · ");
+  const target = selected(view.of);
+  // A number alone says nothing to people.
+  if (target?.label === "pid" && values("comm").length > 0) name_target(`${some(values("comm"))} · pid ${target.value}`);
+}
+
+function name_target(name: string): void {
+  element("of").textContent = name;
+  document.title = `${name} · whit`;
 }
 
 /** The first of them. */
@@ -269,7 +303,14 @@ async function show_signs(signal: AbortSignal): Promise<void> {
 
 async function ask_present(signal: AbortSignal): Promise<void> {
   const steps = { from_ms: shown.to_ms, to_ms: shown.to_ms, step_ms: 1000 };
+  const counted = checks_pace.work(() => count_checks(signal));
   show_present((await agent.plots(OF_NOW, steps, signal)).answers);
+  await counted;
+}
+
+/** Checks have ticks of their own, seconds apart. */
+async function count_checks(signal: AbortSignal): Promise<void> {
+  verdict.count(await agent.check_counts(signal).catch(() => null));
 }
 
 /** The newest answers to [`OF_NOW`]. */
@@ -281,7 +322,7 @@ function show_present(answers: Curves[]): void {
 /** What whit itself uses, always. */
 function show_own_cost(answers: Curves[]): void {
   const [cpu, memory] = answers.map(({ curves }) => curves[0]?.values[0]);
-  element("own-cost").textContent = `whit uses ${written(cpu, "ratio")} of a CPU, ${written(memory, "bytes")}`;
+  element("own-cost").textContent = `whit: ${written(cpu, "ratio")}, ${written(memory, "bytes")}`;
 }
 
 function say(trouble: string | null): void {
@@ -357,6 +398,7 @@ function begin(): void {
     { keys: ["m"], words: "set a mark", act: () => void mark() },
     { keys: ["o"], words: "the machine", act: () => go({ place: "machine" }) },
     { keys: ["c"], words: "checks", act: () => go({ place: "checks", check: "" }) },
+    { keys: ["a"], words: "alerts", act: () => go({ place: "alerts" }) },
     {
       keys: ["e"],
       words: "explore",
@@ -387,8 +429,8 @@ function keep_up(): void {
   if (is_in_trouble && !document.hidden) return void show();
   if (!is_live()) return;
   const { signal } = asked;
-  const parts = [signs_pace.keep(() => show_signs(signal))];
-  if (view.place !== "explore") parts.push(why_pace.keep(() => show_reasons(signal)));
+  const parts = [signs_pace.keep(() => show_signs(signal)), checks_pace.keep(() => count_checks(signal))];
+  if (view.place === "machine" || view.place === "tasks") parts.push(why_pace.keep(() => show_reasons(signal)));
   const comes_by_itself = live.is_open && live_expressions().length > 0;
   if (!comes_by_itself) parts.push(view_pace.keep(show, Math.max(LEAST_REFRESH_MS, plots?.step_ms ?? 0)));
   Promise.all(parts).catch(() => undefined);

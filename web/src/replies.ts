@@ -25,6 +25,10 @@ version: string,
  */
 sees_all: boolean, 
 /**
+ * Whether there is a feed reader.
+ */
+has_reader: boolean, 
+/**
  * The times in which something was recorded, from and to, in order.
  */
 spans: Array<[number, number]>, };
@@ -166,7 +170,11 @@ pending: number,
 /**
  * How many were found, of which the first are here.
  */
-count: number, rows: Array<CheckEntry>, };
+count: number, rows: Array<CheckEntry>, 
+/**
+ * All checks, whatever was looked for, if a grid was asked for and they are not too many.
+ */
+cells: Array<CheckCell>, };
 
 /**
  * How one check stands.
@@ -204,6 +212,15 @@ result_ms: number, text: string, is_flapping: boolean, is_stale: boolean, is_ack
  * The labels that select its series.
  */
 selector: string, };
+
+/**
+ * One check of a grid.
+ */
+export type CheckCell = { host: string, service: string, 
+/**
+ * `null`: there was no result yet.
+ */
+state: string | null, is_acknowledged: boolean, };
 
 /**
  * What is known of one check.

@@ -2,7 +2,7 @@
 
 import { element, made } from "./element";
 import { unpressed } from "./press";
-import type { Curves, Sentence } from "./replies";
+import type { Checks, Curves, Sentence } from "./replies";
 import { written } from "./units";
 
 /** A pressure below this is that of a machine that waits for nothing. */
@@ -20,8 +20,6 @@ export const OF_VERDICT = [
   "node_memory_MemTotal_bytes - node_memory_MemAvailable_bytes",
   "node_memory_MemTotal_bytes",
   ...WAITS.map(([what]) => `rate(node_pressure_${what}_waiting_seconds_total[30s])`),
-  "count(whit_check_state == 2)",
-  "count(whit_check_state == 1)",
   'count(ALERTS{alertstate="firing"})',
 ];
 
@@ -37,12 +35,15 @@ interface Chip {
 export interface VerdictEvents {
   /** Shows the checks in a state. */
   checks(state: string): void;
+  /** Shows alerts. */
+  alerts(): void;
 }
 
 export class Verdict {
   /** Null: nothing is known yet of what is wrong. */
   private found: Sentence[] | null = null;
   private values: (number | null)[] = OF_VERDICT.map(() => null);
+  private checks: Checks | null = null;
 
   constructor(private readonly events: VerdictEvents) {}
 
@@ -59,12 +60,18 @@ export class Verdict {
     this.draw();
   }
 
+  /** Takes how many checks are in which state; null: that is not known, or not for this user. */
+  count(checks: Checks | null): void {
+    this.checks = checks;
+    this.draw();
+  }
+
   private draw(): void {
     unpressed(this, () => element("verdict").replaceChildren(...this.chips().map(chip)));
   }
 
   private chips(): Chip[] {
-    const [cpu, used, total, cpu_waits, io_waits, memory_waits, critical, warning, alerts] = this.values;
+    const [cpu, used, total, cpu_waits, io_waits, memory_waits, alerts] = this.values;
     const chips = [this.state()];
     chips.push({ text: `CPU ${written(cpu, "ratio")}` });
     chips.push({ text: `memory ${written(used, "bytes")} of ${written(total, "bytes")}` });
@@ -74,10 +81,11 @@ export class Verdict {
     const long = waits.filter(({ value }) => value >= LEAST_PRESSURE);
     chips.push(...long.map(({ value, text }) => ({ text: `${text} ${written(value, "ratio")} of the time` })));
     if (long.length === 0 && waits.length > 0) chips.push({ text: "nothing waits" });
-    const of_checks = (count: number | null | undefined, word: string, state: string): Chip[] =>
+    const { critical, unknown, warning } = this.checks ?? { critical: 0, unknown: 0, warning: 0 };
+    const of_checks = (count: number, word: string, state: string): Chip[] =>
       count ? [{ text: `${count} ${count === 1 ? "check" : "checks"} ${word}`, is_bad: true, act: () => this.events.checks(state) }] : [];
-    chips.push(...of_checks(critical, "critical", "critical"), ...of_checks(warning, "in warning", "warning"));
-    if (alerts) chips.push({ text: alerts === 1 ? "1 alert fires" : `${alerts} alerts fire`, is_bad: true, act: to_signs });
+    chips.push(...of_checks(critical, "critical", "critical"), ...of_checks(unknown, "unknown", "unknown"), ...of_checks(warning, "in warning", "warning"));
+    if (alerts) chips.push({ text: alerts === 1 ? "1 alert fires" : `${alerts} alerts fire`, is_bad: true, act: () => this.events.alerts() });
     return chips;
   }
 
@@ -88,8 +96,6 @@ export class Verdict {
     return { text: count === 1 ? "1 finding" : `${count} findings`, is_bad: true, act: () => element("why-section").scrollIntoView() };
   }
 }
-
-const to_signs = () => element("signs").scrollIntoView();
 
 function chip({ text, is_bad, act }: Chip): HTMLElement {
   const className = is_bad ? "bad" : "";

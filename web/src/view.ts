@@ -11,8 +11,8 @@ export const SPANS: [string, number][] = [
   ["1 w", 604_800_000],
 ];
 
-/** The page shows the machine, some of its tasks, checks, or an expression. */
-export const PLACES = ["machine", "tasks", "checks", "explore"] as const;
+/** The page shows the machine, some of its tasks, checks, alerts, or an expression. */
+export const PLACES = ["machine", "tasks", "checks", "alerts", "explore"] as const;
 export type Place = (typeof PLACES)[number];
 
 export const GROUPINGS = ["process", "thread", "program", "user", "cgroup"] as const;

@@ -31,7 +31,7 @@ async function open(hash = "", options = {}) {
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options });
   watch(page, complaints);
   await page.goto(`${agent.address}/${hash}`);
-  await page.locator("#own-cost:has-text('whit uses')").waitFor();
+  await page.locator("#own-cost:has-text('whit:')").waitFor();
   return page;
 }
 
@@ -169,7 +169,8 @@ test("explore completes, draws, and says what is wrong where", async () => {
   await is_accessible(page);
   await field.fill('rate(node_cpu_seconds_total{mode="user"}[5s])');
   await field.press("Enter");
-  await page.locator("#explore-table td", { hasText: 'mode="user"' }).first().waitFor();
+  // Series are named by what tells them apart.
+  await page.locator("#explore-table td", { hasText: '{cpu="0"}' }).first().waitFor();
   assert.equal(await page.locator("#fault").isVisible(), false);
   for (const [kind, begins] of [["csv", "realtime_ns,series,value\n"], ["svg", "<svg"]]) {
     const reply = await fetch(new URL(await page.locator(`#download-${kind}`).getAttribute("href"), agent.address));
@@ -259,6 +260,72 @@ test("checks: what is wrong first, one with its figures, and somebody knows", as
   await page.close();
 });
 
+test("checks at one glance, and something is done about several at once", async () => {
+  const page = await open("#place=checks&state=all");
+  const square = (name) => page.locator(`#check-squares a[aria-label^="${name}: "]`);
+  await square("web1/broken").filter({ hasText: "C" }).waitFor();
+  assert.equal(await page.locator("#check-squares a").count(), 2);
+  assert.equal(await page.locator("#check-actions").isVisible(), false);
+  await page.getByLabel("Choose web1/broken").check();
+  await page.getByLabel("Choose fine").check();
+  await page.locator("#check-actions output:text-is('2 checks')").waitFor();
+  // What is chosen stays while the list is made anew.
+  await page.locator("#check-states button:has-text('all')").click();
+  await until("the boxes", async () => (await page.locator("#checks [data-check]:checked").count()) === 2);
+  await page.getByLabel("Who says so, of all").fill("bob");
+  await is_accessible(page);
+  await picture(page, "checks", { fullPage: true });
+  await page.getByRole("button", { name: "acknowledge them" }).click();
+  await square("web1/broken").and(page.locator(".known")).waitFor();
+  assert.equal(await page.locator("#check-actions").isVisible(), false);
+  assert.equal(await page.locator("#checks tr.known").count(), 1);
+  // The first line of the machine counts checks, also when ticks come by themselves.
+  await page.keyboard.press("o");
+  const chip = page.locator("#verdict button", { hasText: "1 check critical" });
+  await chip.waitFor();
+  const before = await page.locator("#window").textContent();
+  await until("a tick", async () => (await page.locator("#window").textContent()) !== before);
+  await chip.click();
+  await until("the critical ones", () => shown(page).get("state") === "critical");
+  await page.close();
+});
+
+test("alerts are listed with what is watched for", async () => {
+  const page = await open("#place=alerts");
+  const line = page.locator("#alerts tbody tr");
+  await line.first().waitFor();
+  assert.ok((await line.count()) > 5);
+  await until("one fires", async () => /^busy\s+firing/.test(await line.first().innerText()));
+  await is_accessible(page);
+  await picture(page, "alerts", { fullPage: true });
+  await line.first().locator("a").click();
+  await until("its expression", () => shown(page).get("place") === "explore" && shown(page).get("expression"));
+  await page.close();
+});
+
+test("exploring begins with questions and metrics, and a wrong name gets the nearest ones", async () => {
+  const page = await open("#place=explore");
+  await page.locator(".suggested a").first().waitFor();
+  assert.ok((await page.locator(".suggested a").count()) >= 10);
+  // Each of them can be asked.
+  for (const expression of await page.locator(".suggested code").allTextContents()) {
+    const reply = await fetch(`${agent.address}/api/v1/query?${new URLSearchParams({ query: expression })}`);
+    assert.equal(reply.status, 200, expression);
+  }
+  await page.locator("#metric-find").fill("context switches");
+  const metrics = page.locator("#explore-table tbody tr:visible a");
+  assert.deepEqual(await metrics.allTextContents(), ["node_context_switches_total"]);
+  await is_accessible(page);
+  await picture(page, "explore-start", { fullPage: true });
+  await metrics.click();
+  await until("its growth", () => shown(page).get("expression") === "rate(node_context_switches_total[1m])");
+  await page.goto(`${agent.address}/#place=explore&expression=node_lod1`);
+  await page.getByText("No series of node_lod1 is recorded").waitFor();
+  await page.locator("#explore-table a:text-is('node_load1')").click();
+  await page.locator("#explore-plot .u-over").waitFor();
+  await page.close();
+});
+
 test("the keyboard is enough", async () => {
   const page = await open();
   await page.keyboard.press("?");
@@ -330,7 +397,7 @@ test("an agent that is gone is said to be, and comes back", async () => {
   const other = await machine.agent(9152);
   const page = await browser.newPage();
   await page.goto(other.address);
-  await page.locator("#own-cost:has-text('whit uses')").waitFor();
+  await page.locator("#own-cost:has-text('whit:')").waitFor();
   await page.route("**/api/**", (route) => route.abort());
   await page.keyboard.press("2");
   await page.keyboard.press("3");
@@ -365,7 +432,7 @@ test("without the token there is the sign-in alone", async () => {
   await rest(1000 * (Number(slowed.headers.get("retry-after")) + 1));
   await page.getByLabel("Token").fill(TOKEN);
   await page.keyboard.press("Enter");
-  await page.locator("#own-cost:has-text('whit uses')").waitFor();
+  await page.locator("#own-cost:has-text('whit:')").waitFor();
   await page.locator("#tasks tbody a").first().waitFor();
   const cookie = (await page.context().cookies())[0];
   assert.deepEqual([cookie.httpOnly, cookie.sameSite], [true, "Strict"]);

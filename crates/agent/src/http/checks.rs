@@ -12,13 +12,15 @@ use facts::task::rounds::Scope;
 use serde_json::json;
 
 use super::api::Form;
-use super::replies::{CheckDetail, CheckEntry, Checks, DowntimeEntry};
+use super::replies::{CheckCell, CheckDetail, CheckEntry, Checks, DowntimeEntry};
 use super::reply::{Refusal, bad_data, internal, refusal, success};
 use super::shared::{Shared, must_see_all};
 use checks::{Check, CheckLedger, CheckRegistry, CheckRequest, CheckStatus, Downtime, Period};
 
 /// Rows of a reply.
 const MOST_ROWS: usize = 500;
+/// Cells of a grid: more are no picture any more.
+const MOST_CELLS: usize = 3000;
 /// The body of a request with results.
 const MOST_BODY_BYTES: usize = 4 << 20;
 /// Results that are submitted at a time.
@@ -41,6 +43,21 @@ fn entry(check: &Check, status: &CheckStatus) -> CheckEntry {
         is_acknowledged: status.acknowledgement.is_some(),
         selector: selector(check),
     }
+}
+
+/// All checks, each in a few letters; none if there are too many, or the grid was not asked for.
+fn cells(registry: &CheckRegistry, is_wanted: bool) -> Vec<CheckCell> {
+    if !is_wanted || registry.checks.len() > MOST_CELLS {
+        return Vec::new();
+    }
+    let both = registry.checks.iter().zip(&registry.statuses);
+    let cell = |(check, status): (&Check, &CheckStatus)| CheckCell {
+        host: check.name.host.clone(),
+        service: check.name.service.clone(),
+        state: status.state.map(checks::State::name),
+        is_acknowledged: status.acknowledgement.is_some(),
+    };
+    both.map(cell).collect()
 }
 
 /// All that a text is in, of a state or of all that is wrong: the worst first.
@@ -77,6 +94,7 @@ pub(super) async fn list(
         unknown,
         pending,
         count: found.len(),
+        cells: cells(&registry, form.get("grid").is_some()),
         rows: found.into_iter().take(MOST_ROWS).map(|(check, status)| entry(check, status)).collect(),
     };
     Ok(success(&json!(checks)))

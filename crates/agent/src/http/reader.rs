@@ -19,6 +19,11 @@ impl Reader {
         Self { is_on, turn: Arc::default(), site: Mutex::default() }
     }
 
+    /// Returns whether the configuration has one.
+    pub(super) fn is_on(&self) -> bool {
+        self.is_on
+    }
+
     /// Returns whether a path is the reader's.
     pub(super) fn has(&self, path: &str) -> bool {
         self.is_on && path.starts_with(PREFIX)

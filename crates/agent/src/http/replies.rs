@@ -20,6 +20,8 @@ pub(super) struct Status {
     pub(super) version: &'static str,
     /// Whether what all tasks did together is shown, or what those of one user did.
     pub(super) sees_all: bool,
+    /// Whether there is a feed reader.
+    pub(super) has_reader: bool,
     /// The times in which something was recorded, from and to, in order.
     pub(super) spans: Vec<[i64; 2]>,
 }
@@ -160,6 +162,19 @@ pub(super) struct Checks {
     /// How many were found, of which the first are here.
     pub(super) count: usize,
     pub(super) rows: Vec<CheckEntry>,
+    /// All checks, whatever was looked for, if a grid was asked for and they are not too many.
+    pub(super) cells: Vec<CheckCell>,
+}
+
+/// One check of a grid.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(super) struct CheckCell {
+    pub(super) host: String,
+    pub(super) service: String,
+    /// `null`: there was no result yet.
+    pub(super) state: Option<&'static str>,
+    pub(super) is_acknowledged: bool,
 }
 
 /// How one check stands.
@@ -331,6 +346,7 @@ mod tests {
             declaration::<MarkEntry>(),
             declaration::<Checks>(),
             declaration::<CheckEntry>(),
+            declaration::<CheckCell>(),
             declaration::<CheckDetail>(),
             declaration::<DowntimeEntry>(),
             declaration::<Language>(),

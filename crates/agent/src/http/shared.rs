@@ -39,6 +39,18 @@ impl Shared {
     pub(super) fn data(&self) -> &Path {
         self.history.parent().unwrap_or(&self.history)
     }
+
+    /// Returns whether there is a feed reader.
+    #[cfg(feature = "feeds")]
+    pub(super) fn has_reader(&self) -> bool {
+        self.reader.is_on()
+    }
+
+    /// Without feeds there is none.
+    #[cfg(not(feature = "feeds"))]
+    pub(super) fn has_reader(&self) -> bool {
+        false
+    }
 }
 
 /// Refuses clients that see their own tasks only.

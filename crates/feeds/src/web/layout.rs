@@ -40,9 +40,10 @@ impl<'a> Frame<'a> {
     /// A page of a signed-in account.
     pub(super) fn page(&self, title: &str, side: &Html, main: &Html) -> Html {
         let body = html!(
-            "<header><h1><a href=\"{}\">Feeds</a></h1>\
+            "<header><h1><a href=\"/\">whit</a></h1>\
+             <nav aria-label=Views><a href=\"/\">Machine</a><a href=\"/#place=checks\">Checks</a><a href=\"/#place=alerts\">Alerts</a><a href=\"/#place=explore\">Explore</a><a href=\"{}\" aria-current=page>Feeds</a></nav>\
              <form class=search role=search action=\"{}\"><input type=search name=q aria-label=Search placeholder=\"Search (/)\"></form>\
-             <nav><a href=\"{}manage\">Manage</a>\
+             <nav aria-label=Account><a href=\"{}manage\">Manage</a>\
              <form method=post action=\"{}sign-out\"><input type=hidden name=form value=\"{}\"><button>Sign out {}</button></form></nav></header>\
              <div class=columns>{}<main>{}</main></div>\
              <dialog id=keys><h2>Keys</h2><dl><dt>j, k</dt><dd>next, previous entry</dd><dt>o, Enter</dt><dd>open or close</dd>\

@@ -122,8 +122,11 @@ pub(super) async fn status(
     let form = Form::read(request).await?;
     let wanted_ms = |name: &str| form.get(name).map(|_| time_ms(&form, name)).transpose();
     let (span_ms, end_ms) = (wanted_ms("span_ms")?, wanted_ms("end_ms")?);
+    let has_reader = shared.has_reader();
     Ok(with_past(shared, requester.of_cheap(), move |past, _| {
-        reply(describe(past, requester.scope, span_ms, end_ms).map_err(|error| internal(error.to_string())))
+        let described = describe(past, requester.scope, span_ms, end_ms);
+        let described = described.map(|status| Status { has_reader, ..status });
+        reply(described.map_err(|error| internal(error.to_string())))
     })
     .await)
 }
@@ -147,6 +150,7 @@ fn describe(
         tick_ms: past.tick_ms(from_ms.or(first_ms).unwrap_or(0))?.unwrap_or(0),
         version: env!("CARGO_PKG_VERSION"),
         sees_all: scope == Scope::All,
+        has_reader: false,
         spans: joined(spans),
     })
 }
