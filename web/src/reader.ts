@@ -5,6 +5,11 @@ const rows = [...document.querySelectorAll<HTMLElement>(".entries > li")];
 const article = document.querySelector<HTMLElement>("article[data-entry]");
 const keys = document.querySelector<HTMLDialogElement>("#keys");
 let place = -1;
+/** The row whose entry is on its way. */
+let opening: HTMLElement | null = null;
+/** Counts are asked for when nothing was marked for so long. */
+const REST_MS = 300;
+let rest = 0;
 
 function say(text: string): void {
   const said = document.querySelector("#said");
@@ -35,7 +40,21 @@ function choose(next: number): void {
   rows[place]?.scrollIntoView({ block: "nearest" });
 }
 
+/** The counts beside the list are the server's: several folders may have the feed. */
+function renew_counts(): void {
+  if (article) return;
+  clearTimeout(rest);
+  rest = setTimeout(async () => {
+    const reply = await fetch(location.href).catch(() => null);
+    if (!reply?.ok) return;
+    const page = new DOMParser().parseFromString(await reply.text(), "text/html");
+    const [old, counted] = [document, page].map((from) => from.querySelector("nav.feeds"));
+    if (old && counted && !old.contains(document.activeElement)) old.replaceWith(document.importNode(counted, true));
+  }, REST_MS);
+}
+
 function show_read(row: HTMLElement, is_read: boolean): void {
+  if (row.dataset.read !== (is_read ? "1" : "0")) renew_counts();
   row.dataset.read = is_read ? "1" : "0";
   if (row !== article) row.className = `${is_read ? "read" : "unread"}${row === rows[place] ? " chosen" : ""}`;
 }
@@ -58,10 +77,11 @@ async function toggle_star(row: HTMLElement): Promise<void> {
 // The entry's own page, whose content the server has sanitised.
 async function toggle(row: HTMLElement): Promise<void> {
   const open = row.querySelector("article");
-  if (open) {
-    open.remove();
-    return;
-  }
+  open?.remove();
+  // One that is on its way is closed as well.
+  const is_closed = open !== null || opening === row;
+  opening = is_closed ? null : row;
+  if (is_closed) return;
   for (const other of document.querySelectorAll(".entries article")) other.remove();
   try {
     const reply = await fetch(`/feeds/entry/${row.dataset.entry}`);
@@ -72,11 +92,15 @@ async function toggle(row: HTMLElement): Promise<void> {
     const page = new DOMParser().parseFromString(await reply.text(), "text/html");
     const content = page.querySelector("article");
     if (!content) throw new Error("no entry");
+    // Another key was faster.
+    if (opening !== row) return show_read(row, true);
     row.append(document.importNode(content, true));
     show_read(row, true);
     row.scrollIntoView({ block: "start" });
   } catch {
     say("The agent cannot be reached.");
+  } finally {
+    if (opening === row) opening = null;
   }
 }
 
@@ -96,7 +120,7 @@ async function press(key: string): Promise<boolean> {
       if (key === "j" && place === rows.length - 1 && older()) return true;
       choose(place + (key === "j" ? 1 : -1));
       const next = rows[place];
-      if (next && !next.querySelector("article")) await toggle(next);
+      if (next && next !== opening && !next.querySelector("article")) await toggle(next);
       return true;
     }
     case "o":

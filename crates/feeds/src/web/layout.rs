@@ -46,7 +46,7 @@ impl<'a> Frame<'a> {
              <nav aria-label=Account><a href=\"{}manage\">Manage</a>\
              <form method=post action=\"{}sign-out\"><input type=hidden name=form value=\"{}\"><button>Sign out {}</button></form></nav></header>\
              <div class=columns>{}<main>{}</main></div>\
-             <dialog id=keys><h2>Keys</h2><dl><dt>j, k</dt><dd>next, previous entry</dd><dt>o, Enter</dt><dd>open or close</dd>\
+             <dialog id=keys><h2>Keys</h2><dl><dt>j, k</dt><dd>open the next, the previous entry</dd><dt>o, Enter</dt><dd>open or close</dd>\
              <dt>n</dt><dd>older entries</dd><dt>v</dt><dd>the entry's own page</dd><dt>m</dt><dd>read or unread</dd><dt>s</dt><dd>star</dd><dt>A</dt><dd>mark all as read</dd><dt>i</dt><dd>show images</dd>\
              <dt>/</dt><dd>search</dd><dt>?</dt><dd>this list</dd></dl><button>Close</button></dialog>\
              <p id=said role=status></p>",
