@@ -4,10 +4,10 @@ import * as agent from "./agent";
 import type { Window } from "./agent";
 import { show_alerts } from "./alerts";
 import { Checks } from "./checks";
-import { button, element } from "./element";
+import { Controls } from "./controls";
+import { element } from "./element";
 import { show_exits } from "./exits";
 import { Explore } from "./explore";
-import { listen } from "./keys";
 import { Live } from "./live";
 import { ask_for_mark } from "./mark";
 import { Pace } from "./pace";
@@ -19,7 +19,7 @@ import { signs_in } from "./signs";
 import { TaskTable } from "./task_table";
 import { Timeline } from "./timeline";
 import { time, written } from "./units";
-import { GROUPINGS, SPANS, read, selected, write, type View } from "./view";
+import { read, selected, write, type View } from "./view";
 import { OF_VERDICT, Verdict } from "./verdict";
 import { renew_why } from "./why";
 
@@ -87,6 +87,19 @@ const live = new Live({
     if (view.at_ms === null && pointed === null) table.push(tasks);
   },
   resumed: () => void show(),
+});
+const controls = new Controls({
+  view: () => view,
+  go,
+  move: (spans) => move(spans * (shown.to_ms - shown.from_ms)),
+  step,
+  scale,
+  mark: () => void mark(),
+  find: () => table.focus_filter(),
+  explore: () => {
+    go({ place: "explore" });
+    explore.focus();
+  },
 });
 const [signs_pace, why_pace, view_pace, checks_pace] = [new Pace(), new Pace(), new Pace(), new Pace()];
 /** The tasks whose name stands above them. */
@@ -198,7 +211,7 @@ function show_frame(): void {
   for (const place of ["machine", "checks", "alerts", "explore"]) {
     element(`to-${place}`).ariaCurrent = view.place === place ? "page" : null;
   }
-  for (const mark of controls) mark();
+  controls.show();
   const at = view.at_ms === null ? "" : `, tasks at ${time(view.at_ms, view.zone)}`;
   element("window").textContent = `${time(shown.from_ms, view.zone)} – ${time(shown.to_ms, view.zone)}${at}`;
 }
@@ -332,15 +345,6 @@ function say(trouble: string | null): void {
   place.textContent = trouble;
 }
 
-/** Buttons show what is chosen. */
-const controls: (() => void)[] = [];
-
-function control(text: string, is_chosen: () => boolean, act: () => void, title = ""): HTMLButtonElement {
-  const made = button(text, act, title);
-  controls.push(() => (made.ariaPressed = String(is_chosen())));
-  return made;
-}
-
 /** Moves the window, or the chosen instant, by some time. */
 function move(by_ms: number): void {
   const to_ms = shown.to_ms + by_ms;
@@ -365,50 +369,8 @@ async function mark(): Promise<void> {
   if (await ask_for_mark(view.at_ms ?? Date.now(), view.zone)) await show();
 }
 
-const to_now = () => go({ end_ms: null, at_ms: null });
-const zone = () => go({ zone: view.zone === "utc" ? "local" : "utc" });
-
 function begin(): void {
-  element("spans").append(
-    ...SPANS.map(([name, span_ms]) => control(name, () => view.span_ms === span_ms, () => go({ span_ms }))),
-    control("all", () => view.span_ms === null, () => go({ span_ms: null, end_ms: null })),
-    button("◀", () => move(-(shown.to_ms - shown.from_ms) / 2), "earlier"),
-    button("▶", () => move((shown.to_ms - shown.from_ms) / 2), "later"),
-    control("now", () => view.end_ms === null && view.at_ms === null, to_now),
-  );
-  element("tools").append(
-    control("UTC", () => view.zone === "utc", zone),
-    button("mark", () => void mark(), "Set a mark at the chosen instant, or now"),
-    button("?", () => element<HTMLDialogElement>("help").showModal(), "Keys"),
-  );
-  element("groupings").append(...GROUPINGS.map((by) => control(`by ${by}`, () => view.by === by, () => go({ by }))));
-  listen([
-    { keys: ["ArrowLeft"], words: "the instant before", act: () => step(-1) },
-    { keys: ["ArrowRight"], words: "the next instant", act: () => step(1) },
-    { keys: ["PageUp", "["], words: "half a window earlier", act: () => move(-(shown.to_ms - shown.from_ms) / 2) },
-    { keys: ["PageDown", "]"], words: "half a window later", act: () => move((shown.to_ms - shown.from_ms) / 2) },
-    { keys: ["+", "="], words: "closer", act: () => scale(0.5) },
-    { keys: ["-"], words: "from further away", act: () => scale(2) },
-    { keys: ["n"], words: "now", act: to_now },
-    { keys: ["Escape"], words: "no instant: the end of the window", act: () => go({ at_ms: null }) },
-    ...SPANS.map(([name, span_ms], place) => ({ keys: [String(place + 1)], words: `the last ${name}`, act: () => go({ span_ms }) })),
-    { keys: ["0"], words: "all of history", act: () => go({ span_ms: null, end_ms: null }) },
-    { keys: ["g"], words: "the next grouping of tasks", act: () => go({ by: GROUPINGS[(GROUPINGS.indexOf(view.by) + 1) % GROUPINGS.length]! }) },
-    { keys: ["/"], words: "find tasks", act: () => table.focus_filter() },
-    { keys: ["m"], words: "set a mark", act: () => void mark() },
-    { keys: ["o"], words: "the machine", act: () => go({ place: "machine" }) },
-    { keys: ["c"], words: "checks", act: () => go({ place: "checks", check: "" }) },
-    { keys: ["a"], words: "alerts", act: () => go({ place: "alerts" }) },
-    {
-      keys: ["e"],
-      words: "explore",
-      act: () => {
-        go({ place: "explore" });
-        explore.focus();
-      },
-    },
-    { keys: ["u"], words: "UTC, or the local time", act: zone },
-  ]);
+  controls.begin();
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     plots?.redraw();
     explore.redraw();
