@@ -33,6 +33,7 @@ mod query;
 #[cfg(feature = "agent")]
 mod relabel;
 mod run;
+mod terms;
 #[cfg(feature = "agent")]
 mod why;
 

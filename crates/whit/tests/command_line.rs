@@ -31,6 +31,13 @@ fn a_task_that_is_gone_is_1() {
 }
 
 #[test]
+fn help_has_the_terms() {
+    let output = whit(&["help", "terms"]).assert().code(0).get_output().clone();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.starts_with("on CPU\n  the time") && text.contains("\nunrecorded (~)\n"), "{text}");
+}
+
+#[test]
 fn a_dash_is_standard_output() {
     let directory = std::env::temp_dir().join(format!("whit-dash-{}", std::process::id()));
     std::fs::create_dir_all(&directory).unwrap();

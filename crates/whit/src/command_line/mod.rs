@@ -84,7 +84,7 @@ pub(crate) fn command() -> Command {
         .version(env!("CARGO_PKG_VERSION"))
         .max_term_width(80)
         .about("Tells where a machine's time and memory go, for next to nothing")
-        .after_help("Each command says more: whit COMMAND --help. Without a command: whit top. What this machine gives: whit doctor.");
+        .after_help("Each command says more: whit COMMAND --help. Without a command: whit top. What this machine gives: whit doctor. What its words mean: whit help terms.");
     COMMANDS.iter().fold(command, |command, (subcommand, _)| command.subcommand(subcommand()))
 }
 
@@ -123,6 +123,9 @@ pub(crate) fn run() -> Result<ExitCode, Failure> {
     let words: Vec<OsString> = std::env::args_os().collect();
     if let Some(done) = run_for_agent(&words) {
         return done;
+    }
+    if words.get(1..) == Some(&["help".into(), "terms".into()]) {
+        return crate::terms::run();
     }
     let matches = command().try_get_matches_from(&words).map_err(|refused| {
         let code = u8::try_from(refused.exit_code()).unwrap_or(2);

@@ -64,7 +64,12 @@ pub(crate) fn write<E>(
         write_row(row, style, ends, out, &mut cell);
         drain(out)?;
     }
-    style.paint_into(out, Emphasis::Faint, |out| legend.push(out));
+    // WALL is of the process, and its parts are of all its threads.
+    let has_threads = rows.iter().any(|row| row.task.sum.threads > 1);
+    style.paint_into(out, Emphasis::Faint, |out| {
+        legend.push(out);
+        out.push_str(if has_threads { "   several threads: parts of the time of all of them" } else { "" });
+    });
     out.push('\n');
     for row in rows {
         write_beside(row, out);
