@@ -22,7 +22,7 @@ export async function show_alerts(address: (expression: string) => string, zone:
   element("alerts-state").textContent = rules.length === 0 ? "Nothing is watched for." : `${counts.join(", ")}${every}.`;
   const head = made("tr", {}, ...HEADINGS.map((heading) => made("th", { scope: "col" }, heading)));
   const rows = rules.flatMap((rule) => lines(rule, address, zone));
-  const table = made("table", { className: "checks" }, made("thead", {}, head), made("tbody", {}, ...rows));
+  const table = made("table", { className: "alerts" }, made("thead", {}, head), made("tbody", {}, ...rows));
   const scroller = made("div", { className: "scroller whole", tabIndex: 0, role: "region", ariaLabel: "Alerts" }, table);
   unpressed(show_alerts, () => element("alerts").replaceChildren(...(rules.length > 0 ? [scroller] : [])));
 }

@@ -4,7 +4,7 @@ import * as agent from "./agent";
 import type { Window } from "./agent";
 import { CheckActions } from "./check_actions";
 import { grid } from "./check_grid";
-import { button, element, link, made } from "./element";
+import { button, element, keep_focus, link, made } from "./element";
 import { unpressed } from "./press";
 import type { CheckDetail, CheckEntry, Checks as Found } from "./replies";
 import { duration, time, type Zone } from "./units";
@@ -32,6 +32,8 @@ export class Checks {
   private readonly written = { author: "", comment: "", minutes: "120" };
 
   private readonly actions: CheckActions;
+  /** The check that is shown; empty: the list; null: neither was. */
+  private shown: string | null = null;
 
   constructor(private readonly events: CheckEvents) {
     this.actions = new CheckActions(() => this.soon());
@@ -43,6 +45,7 @@ export class Checks {
   }
 
   async show_list(find: string, state: string, window: Window, zone: Zone, signal: AbortSignal): Promise<void> {
+    this.begin("");
     const found = await agent.checks(find, state, signal);
     const field = element<HTMLInputElement>("check-find");
     if (document.activeElement !== field) field.value = find;
@@ -58,15 +61,28 @@ export class Checks {
     const parts = [...(found.count > 0 ? [scroller] : []), made("p", {}, nothing)];
     const squares = grid(found.cells, this.events.address);
     element<HTMLDetailsElement>("check-grid").hidden = squares === null;
-    unpressed(grid, () => element("check-squares").replaceChildren(...(squares ? [squares] : [])));
-    unpressed(this, () => element("checks").replaceChildren(...parts));
+    const place = element("check-squares");
+    unpressed(grid, () => keep_focus(place, () => place.replaceChildren(...(squares ? [squares] : []))));
+    unpressed(this, () => keep_focus(element("checks"), () => element("checks").replaceChildren(...parts)));
+    this.actions.show(true);
     await fill_strips(found.rows, strips, window, signal);
+  }
+
+  /** Nothing of another check, or of the list, is left while one is asked for. */
+  private begin(shown: string): void {
+    if (shown === this.shown) return;
+    this.shown = shown;
+    element("check-trouble").textContent = "";
+    element("check-grid").hidden = true;
+    element("check-states").replaceChildren();
+    element("checks").replaceChildren();
+    this.actions.show(false);
   }
 
   /** Returns the check, if there is one. */
   async show_one(name: string, zone: Zone, signal: AbortSignal): Promise<CheckDetail> {
+    this.begin(name);
     const detail = await agent.check(name, signal);
-    element("check-grid").hidden = true;
     const all = button("all checks", () => this.events.asked({ check: "" }));
     unpressed(STATES, () => element("check-states").replaceChildren(all));
     unpressed(this, () => {

@@ -14,6 +14,16 @@ export function made<K extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
+/** Replaces what is in a place; the box or link that had the focus has it again. */
+export function keep_focus(place: HTMLElement, change: () => void): void {
+  const focused = place.contains(document.activeElement) ? (document.activeElement as HTMLElement) : null;
+  const [check, href] = [focused?.dataset["check"], focused?.getAttribute("href")];
+  change();
+  const candidates = [...place.querySelectorAll<HTMLElement>("a, input")];
+  const same = candidates.find((one) => (check !== undefined ? one.dataset["check"] === check : href !== null && one.getAttribute("href") === href));
+  if (focused) same?.focus({ preventScroll: true });
+}
+
 /** A link to another view of the page. */
 export const link = (href: string, text: string) => made("a", { href }, text);
 

@@ -4,7 +4,7 @@ import * as agent from "./agent";
 import type { Window } from "./agent";
 import { Completion } from "./completion";
 import { button, element, link, made } from "./element";
-import { nearest, start } from "./explore_start";
+import { metrics_in, nearest, start } from "./explore_start";
 import { Plot, type PlotEvents, type Sign } from "./plot";
 import { steps_of } from "./plots";
 import type { Curves, Fault, Language } from "./replies";
@@ -22,6 +22,8 @@ export class Explore {
   private readonly completion = new Completion(this.field);
   private plot: Plot | null = null;
   private language: Language | null = null;
+  /** Suggestions and metrics are shown. */
+  private has_begun = false;
 
   /** `address` is that of an expression. */
   constructor(
@@ -54,6 +56,7 @@ export class Explore {
     const steps = steps_of(window, tick_ms);
     const { answers } = await agent.plots([expression], steps, signal);
     const answer = answers[0]!;
+    this.has_begun = false;
     this.show_fault(answer.fault, expression);
     if (answer.fault) return this.clear();
     this.draw(expression, answer, steps, zone);
@@ -63,18 +66,21 @@ export class Explore {
     }
     element("downloads").hidden = false;
     element("copies").replaceChildren(
-      copies("copy as whit query", `whit query ${quoted(expression)} --since -${Math.round((steps.to_ms - steps.from_ms) / 1000)}s`),
+      copies("copy as whit query", `whit query ${quoted(expression)} --since ${instant(steps.from_ms)} --until ${instant(steps.to_ms)}`),
       copies("copy the address", location.href),
     );
   }
 
   /** Without an expression: some that matter, and what they can be made of. */
   private async begin(signal: AbortSignal): Promise<void> {
+    this.show_fault(null, "");
     // What is being searched stays.
-    if (element("explore-table").contains(document.activeElement)) return;
+    if (this.has_begun) return;
     this.clear();
     this.language ??= await agent.language();
-    if (!signal.aborted) element("explore-table").replaceChildren(...start(this.language, this.address));
+    if (signal.aborted) return;
+    element("explore-table").replaceChildren(...start(this.language, this.address));
+    this.has_begun = true;
   }
 
   /** Says which metrics of an expression without an answer are not recorded, and which are named most like them. */
@@ -82,10 +88,10 @@ export class Explore {
     this.language ??= await agent.language();
     if (signal.aborted) return;
     const { metrics } = this.language;
-    const words = expression.replace(/"[^"]*"|\{[^}]*\}|\[[^\]]*\]/g, " ").match(/[a-zA-Z_:][\w:]*_[\w:]*(?!\w*\s*\()/g) ?? [];
-    const unknown = [...new Set(words)].filter((word) => !this.language!.functions.includes(word) && metrics.every(({ name }) => name !== word));
+    const unknown = metrics_in(expression).filter((word) => metrics.every(({ name }) => name !== word));
     const lines = unknown.map((word) => {
-      const links = nearest(word, metrics, MOST_NEAREST).flatMap((name) => [" ", link(this.address(expression.replaceAll(word, name)), name)]);
+      const whole = new RegExp(`(?<![\\w:])${word}(?![\\w:])`, "g");
+      const links = nearest(word, metrics, MOST_NEAREST).flatMap((name) => [" ", link(this.address(expression.replace(whole, name)), name)]);
       return made("p", {}, `No series of ${word} is recorded. Named most alike:`, ...links);
     });
     element("explore-table").prepend(...lines);
@@ -173,13 +179,18 @@ function series_name(labels: Labels, without: Set<string>): string {
 /** A button that copies a text. */
 function copies(words: string, text: string): HTMLElement {
   const made = button(words, () => {
-    navigator.clipboard.writeText(text).then(
+    // Pages over plain HTTP from another machine have no clipboard.
+    const written = navigator.clipboard?.writeText(text) ?? Promise.reject(new Error("no clipboard"));
+    written.then(
       () => (made.textContent = "copied"),
       () => prompt(words, text),
     );
   });
   return made;
 }
+
+/** As `--since` takes it. */
+const instant = (at_ms: number) => new Date(at_ms).toISOString();
 
 /** As a word of a shell. */
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;

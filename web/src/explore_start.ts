@@ -17,6 +17,18 @@ const SUGGESTED: [string, string][] = [
   ["How many processes were started a second", "rate(node_forks_total[1m])"],
 ];
 
+/** Words that are no names of metrics. */
+const KEYWORDS = ["and", "or", "unless", "bool", "offset", "start", "end", "inf", "nan", "by", "without", "on", "ignoring", "group_left", "group_right"];
+
+/** The names of metrics in an expression. */
+export function metrics_in(expression: string): string[] {
+  const bare = expression
+    .replace(/"(?:[^"\\]|\\.)*"|'[^']*'|#.*|\[[^\]]*\]|\{[^}]*\}/g, " ")
+    .replace(/\b(by|without|on|ignoring|group_left|group_right)\s*\([^)]*\)/gi, " ");
+  const words = [...bare.matchAll(/(?<![\w:.])[a-zA-Z_:][\w:]*(?![\w:]*\s*\()/g)].map(([word]) => word);
+  return [...new Set(words)].filter((word) => !KEYWORDS.includes(word.toLowerCase()));
+}
+
 /** The names of metrics that are written most like a word, the nearest first. */
 export function nearest(word: string, metrics: MetricEntry[], most: number): string[] {
   const ranked = metrics.map(({ name }) => ({ name, distance: distance(word, name) }));

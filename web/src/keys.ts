@@ -20,7 +20,8 @@ export function listen(keys: Key[]): void {
   element("keys").replaceChildren(...lines);
   addEventListener("keydown", (event) => {
     const target = event.target as HTMLElement;
-    const is_field = target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement;
+    const is_typed_into = (input: HTMLInputElement) => input.type !== "checkbox";
+    const is_field = target instanceof HTMLTextAreaElement || (target instanceof HTMLInputElement && is_typed_into(target));
     if (is_field && event.key === "Escape") target.blur();
     if (is_field || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
     const found = all.find(({ keys }) => keys.includes(event.key));

@@ -73,7 +73,7 @@ const timeline = new Timeline({
   chosen: ({ from_ms, to_ms }) => go({ at_ms: from_ms, end_ms: Math.max(to_ms, from_ms + (view.span_ms ?? 0) / 2) }),
 });
 const verdict = new Verdict({
-  checks: (state) => go({ place: "checks", check: "", state }),
+  checks: (state) => go({ place: "checks", check: "", find: "", state }),
   alerts: () => go({ place: "alerts" }),
 });
 const live = new Live({
@@ -95,18 +95,22 @@ const controls = new Controls({
   step,
   scale,
   mark: () => void mark(),
-  find: () => table.focus_filter(),
+  find: () => (view.place === "checks" ? element("check-find").focus() : table.focus_filter()),
   explore: () => {
     go({ place: "explore" });
+    // It may be hidden until the agent has answered.
+    element("explore").hidden = false;
     explore.focus();
   },
 });
-const [signs_pace, why_pace, view_pace, checks_pace] = [new Pace(), new Pace(), new Pace(), new Pace()];
+const [signs_pace, why_pace, view_pace, troubles_pace] = [new Pace(), new Pace(), new Pace(), new Pace()];
 /** The tasks whose name stands above them. */
 let named = "";
 /** Those of the machine or of some tasks, and whose. */
 let plots: Plots | null = null;
 let plotted = "";
+/** The check whose plots they are. */
+let plotted_check = "";
 
 /** Shows something else, and lets the address say so. */
 function go(change: Partial<View>): void {
@@ -165,14 +169,15 @@ async function show(): Promise<void> {
 async function show_checks(signal: AbortSignal): Promise<void> {
   const { check, find, state, zone } = view;
   watch();
-  const signs = signs_pace.work(() => show_signs(signal));
-  if (check === "") await checks.show_list(find, state, shown, zone, signal);
-  else {
+  const one = async () => {
     const { entry } = await checks.show_one(check, zone, signal);
     prepare_plots(entry.selector);
+    plotted_check = check;
+    element("plots").hidden = false;
     await plots!.show(shown, status.tick_ms, zone, signal);
-  }
-  await Promise.all([signs, ask_present(signal)]);
+  };
+  const list = () => checks.show_list(find, state, shown, zone, signal);
+  await Promise.all([check === "" ? list() : one(), signs_pace.work(() => show_signs(signal)), ask_present(signal)]);
   say(null);
 }
 
@@ -193,8 +198,7 @@ function show_frame(): void {
   element("to-feeds").hidden = !status.has_reader;
   element("checks-section").hidden = !is_of_checks;
   element("check-tools").hidden = view.check !== "";
-  if (view.check !== "") element("check-actions").hidden = true;
-  element("plots").hidden = view.place === "explore" || is_of_alerts || (is_of_checks && view.check === "");
+  element("plots").hidden = view.place === "explore" || is_of_alerts || (is_of_checks && (view.check === "" || plotted_check !== view.check));
   element("why-section").hidden = view.place === "explore" || is_of_alerts || is_of_checks;
   element("tasks-section").hidden = element("verdict").hidden = view.place !== "machine";
   element("exits-section").hidden = element("of-section").hidden = view.place !== "tasks";
@@ -219,6 +223,7 @@ function show_frame(): void {
 /** Other plots where another thing is shown. */
 function prepare_plots(check = ""): void {
   const wanted = check || (view.place === "tasks" ? view.of : String(status.sees_all));
+  if (check === "") plotted_check = "";
   if (plots && plotted === wanted) return;
   plots?.end();
   const of_place = () => (view.place === "tasks" ? task_panels(view.of) : machine_panels(status.sees_all));
@@ -232,14 +237,20 @@ async function show_about(signal: AbortSignal): Promise<void> {
   const { to_ms } = shown;
   const range = `[${Math.max(10_000, to_ms - shown.from_ms)}ms]`;
   const expression = `group by (comm, user, cgroup) (last_over_time(whit_task_on_cpu_seconds_total${view.of}${range}))`;
-  const { answers } = await agent.plots([expression], { from_ms: to_ms, to_ms, step_ms: 1000 }, signal);
-  const curves = answers[0]?.curves ?? [];
+  const target = selected(view.of);
+  const expressions = [expression];
+  if (target?.label === "pid") {
+    const leader = `{pid=${JSON.stringify(target.value)},tid=${JSON.stringify(target.value)}}`;
+    expressions.push(`group by (comm) (last_over_time(whit_task_on_cpu_seconds_total${leader}${range}))`);
+  }
+  const { answers } = await agent.plots(expressions, { from_ms: to_ms, to_ms, step_ms: 1000 }, signal);
+  const [curves, leaders] = [answers[0]?.curves ?? [], answers[1]?.curves ?? []];
   const values = (label: string) => [...new Set(curves.map(({ labels }) => labels[label] ?? ""))].filter((value) => value !== "");
   const about = (["comm", "user", "cgroup"] as const).map((label) => some(values(label)));
   element("about").textContent = about.filter((text) => text !== "").join(" · ");
-  const target = selected(view.of);
-  // A number alone says nothing to people.
-  if (target?.label === "pid" && values("comm").length > 0) name_target(`${some(values("comm"))} · pid ${target.value}`);
+  // A number alone says nothing to people. One that was used again has had several names.
+  const names = leaders.map(({ labels }) => labels["comm"] ?? "");
+  if (target && names.length > 0) name_target(`${some(names)} · pid ${target.value}`);
 }
 
 function name_target(name: string): void {
@@ -316,14 +327,15 @@ async function show_signs(signal: AbortSignal): Promise<void> {
 
 async function ask_present(signal: AbortSignal): Promise<void> {
   const steps = { from_ms: shown.to_ms, to_ms: shown.to_ms, step_ms: 1000 };
-  const counted = checks_pace.work(() => count_checks(signal));
-  show_present((await agent.plots(OF_NOW, steps, signal)).answers);
-  await counted;
+  const present = agent.plots(OF_NOW, steps, signal).then(({ answers }) => show_present(answers));
+  await Promise.all([present, troubles_pace.work(() => count_troubles(signal))]);
 }
 
-/** Checks have ticks of their own, seconds apart. */
-async function count_checks(signal: AbortSignal): Promise<void> {
-  verdict.count(await agent.check_counts(signal).catch(() => null));
+/** Checks and alerts have ticks of their own, seconds apart. What was not answered stays as it was. */
+async function count_troubles(signal: AbortSignal): Promise<void> {
+  const [checks, rules] = await Promise.allSettled([agent.check_counts(signal), agent.rules(signal)]);
+  if (checks.status === "fulfilled") verdict.count_checks(checks.value);
+  if (rules.status === "fulfilled") verdict.count_alerts(rules.value.groups.flatMap((group) => group.rules));
 }
 
 /** The newest answers to [`OF_NOW`]. */
@@ -391,7 +403,7 @@ function keep_up(): void {
   if (is_in_trouble && !document.hidden) return void show();
   if (!is_live()) return;
   const { signal } = asked;
-  const parts = [signs_pace.keep(() => show_signs(signal)), checks_pace.keep(() => count_checks(signal))];
+  const parts = [signs_pace.keep(() => show_signs(signal)), troubles_pace.keep(() => count_troubles(signal))];
   if (view.place === "machine" || view.place === "tasks") parts.push(why_pace.keep(() => show_reasons(signal)));
   const comes_by_itself = live.is_open && live_expressions().length > 0;
   if (!comes_by_itself) parts.push(view_pace.keep(show, Math.max(LEAST_REFRESH_MS, plots?.step_ms ?? 0)));

@@ -1,5 +1,6 @@
 // The first line: how the machine is, and where to look.
 
+import type { Rule } from "./agent";
 import { element, made } from "./element";
 import { unpressed } from "./press";
 import type { Checks, Curves, Sentence } from "./replies";
@@ -20,7 +21,6 @@ export const OF_VERDICT = [
   "node_memory_MemTotal_bytes - node_memory_MemAvailable_bytes",
   "node_memory_MemTotal_bytes",
   ...WAITS.map(([what]) => `rate(node_pressure_${what}_waiting_seconds_total[30s])`),
-  'count(ALERTS{alertstate="firing"})',
 ];
 
 /** A part of the line. */
@@ -44,6 +44,7 @@ export class Verdict {
   private found: Sentence[] | null = null;
   private values: (number | null)[] = OF_VERDICT.map(() => null);
   private checks: Checks | null = null;
+  private alerts = 0;
 
   constructor(private readonly events: VerdictEvents) {}
 
@@ -60,9 +61,15 @@ export class Verdict {
     this.draw();
   }
 
-  /** Takes how many checks are in which state; null: that is not known, or not for this user. */
-  count(checks: Checks | null): void {
+  /** Takes how many checks are in which state. */
+  count_checks(checks: Checks): void {
     this.checks = checks;
+    this.draw();
+  }
+
+  /** Takes the rules, of which some may fire. */
+  count_alerts(rules: Rule[]): void {
+    this.alerts = rules.flatMap(({ alerts }) => alerts).filter(({ state }) => state === "firing").length;
     this.draw();
   }
 
@@ -71,7 +78,7 @@ export class Verdict {
   }
 
   private chips(): Chip[] {
-    const [cpu, used, total, cpu_waits, io_waits, memory_waits, alerts] = this.values;
+    const [cpu, used, total, cpu_waits, io_waits, memory_waits] = this.values;
     const chips = [this.state()];
     chips.push({ text: `CPU ${written(cpu, "ratio")}` });
     chips.push({ text: `memory ${written(used, "bytes")} of ${written(total, "bytes")}` });
@@ -85,14 +92,17 @@ export class Verdict {
     const of_checks = (count: number, word: string, state: string): Chip[] =>
       count ? [{ text: `${count} ${count === 1 ? "check" : "checks"} ${word}`, is_bad: true, act: () => this.events.checks(state) }] : [];
     chips.push(...of_checks(critical, "critical", "critical"), ...of_checks(unknown, "unknown", "unknown"), ...of_checks(warning, "in warning", "warning"));
-    if (alerts) chips.push({ text: alerts === 1 ? "1 alert fires" : `${alerts} alerts fire`, is_bad: true, act: () => this.events.alerts() });
+    const { alerts } = this;
+    if (alerts > 0) chips.push({ text: alerts === 1 ? "1 alert fires" : `${alerts} alerts fire`, is_bad: true, act: () => this.events.alerts() });
     return chips;
   }
 
   private state(): Chip {
     if (this.found === null) return { text: "…" };
     const count = this.found.length;
-    if (count === 0) return { text: "Healthy" };
+    const { critical, unknown } = this.checks ?? { critical: 0, unknown: 0 };
+    // Checks and alerts are often of other things than what tasks wait for.
+    if (count === 0) return { text: critical + unknown + this.alerts > 0 ? "No findings" : "Healthy" };
     return { text: count === 1 ? "1 finding" : `${count} findings`, is_bad: true, act: () => element("why-section").scrollIntoView() };
   }
 }

@@ -269,22 +269,42 @@ test("checks at one glance, and something is done about several at once", async 
   await page.getByLabel("Choose web1/broken").check();
   await page.getByLabel("Choose fine").check();
   await page.locator("#check-actions output:text-is('2 checks')").waitFor();
+  assert.ok(await page.getByLabel("Choose all of these").isChecked());
   // What is chosen stays while the list is made anew.
   await page.locator("#check-states button:has-text('all')").click();
   await until("the boxes", async () => (await page.locator("#checks [data-check]:checked").count()) === 2);
+  // They stay when one of them is looked at, and what has the focus keeps it.
+  await page.locator('#checks a:text-is("web1/broken")').click();
+  await page.locator("#checks h3").waitFor();
+  assert.equal(await page.locator("#check-actions").isVisible(), false);
+  await page.goBack();
+  await page.locator("#check-actions output:text-is('2 checks')").waitFor();
+  await page.getByLabel("Choose fine").focus();
+  const strip = await page.locator("#checks .strip").first().elementHandle();
+  await page.locator("#check-states button:has-text('all')").dispatchEvent("click");
+  await until("the list is made anew", async () => !(await strip.evaluate((old) => old.isConnected)));
+  assert.equal(await page.evaluate(() => document.activeElement?.dataset.check), "fine");
+  // Nothing is done in nobody's name.
+  await page.getByRole("button", { name: "acknowledge them" }).click();
+  assert.equal(await page.locator("#check-actions output").textContent(), "2 checks");
   await page.getByLabel("Who says so, of all").fill("bob");
   await is_accessible(page);
   await picture(page, "checks", { fullPage: true });
   await page.getByRole("button", { name: "acknowledge them" }).click();
   await square("web1/broken").and(page.locator(".known")).waitFor();
   assert.equal(await page.locator("#check-actions").isVisible(), false);
-  assert.equal(await page.locator("#checks tr.known").count(), 1);
+  await until("it is dimmed", async () => (await page.locator("#checks tr.known").count()) === 1);
   // The first line of the machine counts checks, also when ticks come by themselves.
   await page.keyboard.press("o");
   const chip = page.locator("#verdict button", { hasText: "1 check critical" });
   await chip.waitFor();
-  const before = await page.locator("#window").textContent();
-  await until("a tick", async () => (await page.locator("#window").textContent()) !== before);
+  const alert = page.locator("#verdict button", { hasText: "1 alert fires" });
+  await alert.waitFor();
+  for (let tick = 0; tick < 3; tick += 1) {
+    const before = await page.locator("#window").textContent();
+    await until("a tick", async () => (await page.locator("#window").textContent()) !== before);
+    assert.ok((await chip.isVisible()) && (await alert.isVisible()), `after ${tick} ticks`);
+  }
   await chip.click();
   await until("the critical ones", () => shown(page).get("state") === "critical");
   await page.close();
@@ -386,7 +406,7 @@ test("names are names", async () => {
   await page.getByLabel("Find tasks").fill("<img");
   await row(page, HOSTILE).waitFor();
   await row(page, HOSTILE).locator("a").click();
-  await page.locator("#of:has-text('pid')").waitFor();
+  await page.locator("#of", { hasText: `${HOSTILE} · pid ` }).waitFor();
   assert.equal(await page.locator("img").count(), 0);
   await page.goto(`${agent.address}/#place=tasks&of=${encodeURIComponent(`{comm=${JSON.stringify(HOSTILE)}}`)}`);
   await page.locator("#of", { hasText: HOSTILE }).waitFor();

@@ -75,7 +75,16 @@ impl BarOutput {
 
 impl clap::ValueEnum for BarOutput {
     fn value_variants<'a>() -> &'a [Self] {
-        &[Self::I3bar, Self::Plain, Self::Waybar, Self::Tmux, Self::Xmobar, Self::Lemonbar, Self::Dwm]
+        const VARIANTS: [BarOutput; BarOutput::NAMED.len()] = {
+            let mut variants = [BarOutput::Plain; BarOutput::NAMED.len()];
+            let mut index = 0;
+            while index < variants.len() {
+                variants[index] = BarOutput::NAMED[index].1;
+                index += 1;
+            }
+            variants
+        };
+        &VARIANTS
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {

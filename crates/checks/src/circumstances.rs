@@ -40,7 +40,12 @@ pub(super) fn circumstances(
 }
 
 /// Returns whether a result of the host is awaited, since the service failed.
-fn is_host_unclear(check: &Check, status: &CheckStatus, registry: &CheckRegistry, now_ms: i64) -> bool {
+pub(super) fn is_host_unclear(
+    check: &Check,
+    status: &CheckStatus,
+    registry: &CheckRegistry,
+    now_ms: i64,
+) -> bool {
     let Some(place) = registry.index_of(&check.name.host) else { return false };
     let is_asked = matches!(registry.checks[place].way, CheckWay::Plugin(_));
     let is_older = registry.statuses[place].result_ms < status.since_ms - HOST_HORIZON_MS;

@@ -35,6 +35,13 @@ pub struct Counts {
 }
 
 impl CheckRegistry {
+    /// Creates that of checks with their last statuses.
+    pub fn new(checks: Arc<Vec<Check>>, last: Vec<CheckStatus>) -> Self {
+        let mut registry = Self::default();
+        registry.reconfigure(checks, last);
+        registry
+    }
+
     /// Replaces the checks. Each keeps its status, or gets the last one of its name. Returns the statuses of the others.
     pub(super) fn reconfigure(
         &mut self,

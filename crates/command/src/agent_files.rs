@@ -32,27 +32,39 @@ pub fn own_configuration(named: Option<&Path>) -> Option<PathBuf> {
 
 /// Finds the configuration that a command is about: as it was named, here or in the environment; else that of the agent that runs, if it
 /// records into `data`; else that which an agent would find. `None` stands for the defaults.
-pub fn configuration(named: Option<&Path>, data: Option<&Path>) -> Option<PathBuf> {
+///
+/// # Errors
+/// If an agent runs and does not answer.
+pub fn configuration(named: Option<&Path>, data: Option<&Path>) -> Result<Option<PathBuf>, Failure> {
     if let Some(path) = named.map(Path::to_owned).or_else(paths::configuration_of_environment) {
-        return Some(path);
+        return Ok(Some(path));
     }
-    let is_meant = |agent: &RunningAgent| data.is_none() || agent.data.as_deref() == data;
-    match running_agent::find_all().find(is_meant) {
+    let is_meant = |agent: &RunningAgent| match (data, agent.data.as_deref()) {
+        (Some(wanted), Some(data)) => is_same(wanted, data),
+        (wanted, _) => wanted.is_none(),
+    };
+    Ok(match running_agent::find_all()?.into_iter().find(is_meant) {
         Some(agent) => agent.configuration,
         None => own_configuration(None),
-    }
+    })
+}
+
+/// Returns whether two paths are of one directory.
+fn is_same(one: &Path, other: &Path) -> bool {
+    one == other || one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }
 
 /// Finds the data directory that a command is about: as it was named, here or in the environment; else that of the agent that runs; else
 /// that of an agent that would be started.
 ///
 /// # Errors
-/// If the configuration that says it is malformed, or there is no home.
+/// If the configuration that says it is malformed, an agent runs and does not answer, or there is no home.
 pub fn data(named: Option<&Path>) -> Result<PathBuf, Failure> {
     if let Some(directory) = named_data(named)? {
         return Ok(directory);
     }
-    running_agent::find_all().find_map(|agent| agent.data).map_or_else(|| own_data(None), Ok)
+    let recording = running_agent::find_all()?.into_iter().find_map(|agent| agent.data);
+    recording.map_or_else(|| own_data(None), Ok)
 }
 
 /// Returns the data directory that was named, here or in the environment; there also by a configuration.

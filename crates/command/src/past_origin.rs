@@ -8,7 +8,7 @@ use text::printable::Shown as _;
 
 use crate::agent_files;
 use crate::failure::Failure;
-use crate::running_agent::{self, RunningAgent};
+use crate::running_agent;
 
 /// The origin of an answer about the past.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,12 +23,12 @@ pub enum PastOrigin {
 /// history; otherwise that of this user, if there is one; otherwise the agent that runs is to answer.
 ///
 /// # Errors
-/// If none is named and the user has no home directory. If an agent runs, but this user may not read its history and it does not answer.
+/// If none is named and the user has no home directory. If an agent runs and does not answer. If an agent runs, but this user may not read its history and it does not answer.
 pub fn find(named: Option<&Path>) -> Result<PastOrigin, Failure> {
     if let Some(directory) = agent_files::named_data(named)? {
         return Ok(PastOrigin::Directory(directory));
     }
-    let agents: Vec<RunningAgent> = running_agent::find_all().collect();
+    let agents = running_agent::find_all()?;
     let mut directories = agents.iter().filter_map(|agent| agent.data.clone());
     if let Some(directory) = directories.clone().find(|directory| is_readable(directory)) {
         return Ok(PastOrigin::Directory(directory));

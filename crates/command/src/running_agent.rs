@@ -1,10 +1,13 @@
 //! The agents that run: where their configurations and histories are, and where they answer requests.
 
+use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use sampling::agent_client::AgentClient;
+use text::printable::Shown as _;
 
+use crate::failure::Failure;
 use crate::paths;
 
 /// An agent that runs, as its status describes it.
@@ -20,15 +23,38 @@ pub struct RunningAgent {
 
 /// Finds agents by their sockets, that of this user before that of the machine. At the first one only an agent of this user or of root is
 /// believed: any other could lead a command to any file.
-pub fn find_all() -> impl Iterator<Item = RunningAgent> {
+///
+/// # Errors
+/// If an agent is there and does not answer: which files it has is not known then, and others would be the wrong ones.
+pub fn find_all() -> Result<Vec<RunningAgent>, Failure> {
     let own_uid = probe::own_uid();
-    let own = move || {
-        let client = AgentClient::connect(&paths::own_agent_socket()?).ok()?;
-        client.peer_uid().is_ok_and(|uid| uid == own_uid || uid == 0).then_some(client)
+    let is_own = |client: &AgentClient| client.peer_uid().is_ok_and(|uid| uid == own_uid || uid == 0);
+    let mut agents = Vec::new();
+    if let Some(path) = paths::own_agent_socket() {
+        agents.extend(ask(&path, is_own)?);
+    }
+    agents.extend(ask(&paths::system_agent_socket(), |_| true)?);
+    Ok(agents)
+}
+
+/// Asks the agent at a socket; `None` if there is none, this user may not ask it, or it is not believed.
+fn ask(path: &Path, is_believed: impl FnOnce(&AgentClient) -> bool) -> Result<Option<RunningAgent>, Failure> {
+    let silent = |error: io::Error| {
+        Failure::new(format!("an agent listens at {} and does not answer: {error}", path.shown()))
     };
-    let of_machine = || AgentClient::connect(&paths::system_agent_socket()).ok();
-    let clients = std::iter::once_with(own).chain(std::iter::once_with(of_machine)).flatten();
-    clients.filter_map(|mut client| Some(described(&client.status().ok()?)))
+    let mut client = match AgentClient::connect(path) {
+        Ok(client) => client,
+        Err(error) => {
+            return match error.kind() {
+                ErrorKind::TimedOut | ErrorKind::WouldBlock => Err(silent(error)),
+                _ => Ok(None),
+            };
+        }
+    };
+    match is_believed(&client) {
+        true => client.status().map(|status| Some(described(&status))).map_err(silent),
+        false => Ok(None),
+    }
 }
 
 fn described(status: &str) -> RunningAgent {

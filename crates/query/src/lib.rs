@@ -22,6 +22,7 @@ mod over_time;
 mod parse;
 mod patterns;
 mod place;
+mod quantity;
 mod samples;
 mod source;
 mod value;
@@ -35,6 +36,7 @@ use value::{Column, Evaluated, Steps};
 pub use error::{Fault, QueryError};
 pub use expression::{Condition, LabelChoice, Matcher};
 pub use limits::Limits;
+pub use quantity::Quantity;
 pub use samples::{Point, STALE_BITS, Samples, is_stale};
 pub use source::{OwnedSelection, Selection, Series, Source, StepAfter, Sums};
 pub use value::Answer;
@@ -72,6 +74,11 @@ impl Query {
             }
         });
         metrics
+    }
+
+    /// The metrics whose unit its values have; none for a constant. `None`: the values have no unit, or no metric has it.
+    pub fn quantities(&self) -> Option<Vec<Quantity>> {
+        quantity::of(&self.expression)
     }
 
     /// Its answer at an instant in milliseconds since 1970.

@@ -307,6 +307,10 @@ pub(crate) fn send_from_matches(matches: &ArgMatches) -> Result<SendOptions, Fai
     if expects_echo && address.is_udp() {
         return Err(Failure::usage("--echo goes over streams: not with --udp"));
     }
+    let failures: Vec<Condition> = matches.get_many("fail-if").into_iter().flatten().cloned().collect();
+    if asked.is_none() && !expects_echo && failures.iter().any(Condition::is_of_latency) {
+        return Err(Failure::usage("--fail-if: only answers have a latency: with --http or --echo"));
+    }
     Ok(SendOptions {
         address,
         count: if count.is_none() && duration.is_none() { Some(10_000) } else { count },
@@ -322,7 +326,7 @@ pub(crate) fn send_from_matches(matches: &ArgMatches) -> Result<SendOptions, Fai
         },
         request,
         threads: number(matches, "workers").unwrap_or(1),
-        failures: matches.get_many("fail-if").into_iter().flatten().cloned().collect(),
+        failures,
         is_live: matches.get_flag("live"),
         is_json: matches.get_flag("json"),
     })

@@ -126,7 +126,8 @@ pub fn serve(
 /// Returns whether new options need a privilege that this process has dropped: for checks, and to bind a port below 1024.
 fn needs_restart(old: &AgentOptions, new: &AgentOptions) -> bool {
     let is_low = |options: &AgentOptions| match options.http.as_ref().map(|http| &http.listen) {
-        Some(Listen::Tcp(address)) => address.port() < FIRST_UNPRIVILEGED_PORT,
+        // Port 0 is any other.
+        Some(Listen::Tcp(address)) => (1..FIRST_UNPRIVILEGED_PORT).contains(&address.port()),
         _ => false,
     };
     old.checks.is_some() != new.checks.is_some() || is_low(new)

@@ -1,25 +1,13 @@
 //! The measures of the values of an expression, by the names in it.
 
+use query::Query;
 use text::plot::Measure;
-
-/// Functions whose values are a change a second.
-const PER_SECOND: [&str; 3] = ["rate", "irate", "deriv"];
-/// Functions whose values are of the same kind as what they are given.
-const OF_TIME: [&str; 4] = ["time", "timestamp", "count", "count_over_time"];
 
 /// That of an expression; numbers, where it does not say.
 pub fn of(expression: &str) -> Measure {
-    let words = words(expression);
-    let is_function = |name: &str| words.iter().any(|word| word.is_function && word.text == name);
-    if expression.contains('/') {
-        return Measure::Number;
-    }
-    if OF_TIME.into_iter().any(is_function) {
-        return Measure::Number;
-    }
-    let is_rate = PER_SECOND.into_iter().any(is_function);
-    let metrics = words.iter().filter(|word| !word.is_function && word.text.contains('_'));
-    let mut measures = metrics.map(|word| of_metric(&word.text, is_rate));
+    let quantities = Query::parse(expression).ok().and_then(|query| query.quantities());
+    let mut measures =
+        quantities.iter().flatten().map(|quantity| of_metric(&quantity.metric, quantity.is_per_second));
     let Some(first) = measures.next() else { return Measure::Number };
     if measures.all(|other| other == first) { first } else { Measure::Number }
 }
@@ -43,51 +31,6 @@ fn of_metric(name: &str, is_rate: bool) -> Measure {
     }
 }
 
-struct Word {
-    text: String,
-    /// A parenthesis follows.
-    is_function: bool,
-}
-
-/// The words that are not in quotation marks, braces or brackets, nor among labels.
-fn words(expression: &str) -> Vec<Word> {
-    let mut words: Vec<Word> = Vec::new();
-    let (mut text, mut quote, mut depth) = (String::new(), None, 0_u32);
-    // The word before, and whether this is a list of labels.
-    let (mut last, mut is_of_labels) = (String::new(), false);
-    for letter in expression.chars().chain([' ']) {
-        if let Some(mark) = quote {
-            quote = Some(mark).filter(|mark| letter != *mark);
-            continue;
-        }
-        let is_letter = letter.is_ascii_alphanumeric() || letter == '_' || letter == ':';
-        if is_letter && depth == 0 {
-            text.push(letter);
-            continue;
-        }
-        if !text.is_empty() {
-            let word = std::mem::take(&mut text);
-            last.clone_from(&word);
-            if !is_of_labels {
-                words.push(Word { text: word, is_function: letter == '(' });
-            }
-        }
-        match letter {
-            '"' | '\'' | '`' => quote = Some(letter),
-            '{' | '[' => depth += 1,
-            '}' | ']' => depth = depth.saturating_sub(1),
-            '(' => {
-                let names_labels = ["by", "without", "on", "ignoring", "group_left", "group_right"];
-                is_of_labels = names_labels.contains(&last.as_str());
-                last.clear();
-            }
-            ')' => (is_of_labels, last) = (false, String::new()),
-            _ => {}
-        }
-    }
-    words
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,6 +52,22 @@ mod tests {
             ("count(node_memory_MemFree_bytes)", Measure::Number),
             ("node_load1 + node_memory_MemFree_bytes", Measure::Number),
             ("topk(3, whit_task_resident_bytes)", Measure::Bytes),
+            ("count by (job) (node_memory_MemFree_bytes)", Measure::Number),
+            ("COUNT(node_memory_MemFree_bytes)", Measure::Number),
+            ("node_memory_MemFree_bytes > bool 5", Measure::Number),
+            ("node_memory_MemFree_bytes > 5", Measure::Bytes),
+            ("absent(node_memory_MemFree_bytes)", Measure::Number),
+            ("changes(node_memory_MemFree_bytes[1m])", Measure::Number),
+            ("log2(node_memory_MemFree_bytes)", Measure::Number),
+            ("node_memory_MemFree_bytes * 2", Measure::Number),
+            ("node_memory_MemTotal_bytes - node_memory_MemFree_bytes", Measure::Bytes),
+            ("quantile_over_time(0.9, node_memory_MemFree_bytes[1m])", Measure::Bytes),
+            ("rate (node_network_receive_bytes_total{device=\"a/b\"}[1m])", Measure::BytesPerSecond),
+            ("node_filesystem_avail_bytes{mountpoint=\"/\"} # a/b", Measure::Bytes),
+            ("timestamp(node_load1)", Measure::Number),
+            ("histogram_quantile(0.9, rate(x_seconds_bucket[1m]))", Measure::Seconds),
+            ("{a=\"b\"}", Measure::Number),
+            ("(", Measure::Number),
             ("1 + 1", Measure::Number),
             ("", Measure::Number),
         ] {

@@ -1,6 +1,5 @@
 //! Conditions under which a load test fails: `p99>50ms`, `errors>0`, `rate<1000`.
 
-use command::quantity::duration;
 use facts::unit::Nanos;
 
 use super::sent::Sent;
@@ -45,13 +44,18 @@ impl Condition {
         let number = || text::quantity::number(limit).map_err(|_| wrong());
         let (figure, limit) = match (PERCENTILES.iter().find(|(known, _)| *known == name), name) {
             (Some((_, percentile)), _) => {
-                (Figure::Percentile(*percentile), Nanos::from(duration(limit)?).0 as f64)
+                (Figure::Percentile(*percentile), text::quantity::duration(limit)?.0 as f64)
             }
             (None, "errors") => (Figure::Errors, number()?),
             (None, "rate") => (Figure::Rate, number()?),
             (None, _) => return Err(wrong()),
         };
         Ok(Self { text: text.to_owned(), figure, is_above: &text[place..=place] == ">", limit })
+    }
+
+    /// Returns whether it is about how long answers took.
+    pub(crate) fn is_of_latency(&self) -> bool {
+        matches!(self.figure, Figure::Percentile(_))
     }
 
     /// Says that the condition holds, and by which value; `None` if it does not. Without any answer a latency is above each limit.
@@ -67,7 +71,9 @@ impl Condition {
                 (errors as f64, errors.to_string())
             }
             Figure::Rate => {
-                let rate = rate.unwrap_or(0.0);
+                // All that went out at one instant has no rate that could be too low.
+                let unknown = if sent.packets > 0 { f64::INFINITY } else { 0.0 };
+                let rate = rate.unwrap_or(unknown);
                 (rate, format!("{rate:.2}"))
             }
         };

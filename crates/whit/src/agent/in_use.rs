@@ -8,6 +8,7 @@ use clap::ArgMatches;
 use command::agent_files;
 use command::failure::Failure;
 use command::options::named_data;
+use command::paths;
 
 use super::arguments::usual;
 use super::configuration::Origin;
@@ -26,7 +27,7 @@ impl InUse {
     /// # Errors
     /// What is wrong with it, and where.
     pub(crate) fn read(named: Option<&Path>, data: Option<&Path>) -> Result<Self, Failure> {
-        let origin = agent_files::configuration(named, data).map_or(Origin::Defaults, Origin::File);
+        let origin = agent_files::configuration(named, data)?.map_or(Origin::Defaults, Origin::File);
         Ok(Self { options: origin.read(usual())?, origin })
     }
 }
@@ -37,8 +38,8 @@ impl fmt::Display for InUse {
     }
 }
 
-/// The data directory of a command with a configuration: as it is named, otherwise that of the configuration if one is named, otherwise the
-/// usual one of the command.
+/// The data directory of a command with a configuration: as it is named, here or in the environment, otherwise that of the configuration if
+/// one is named, otherwise the usual one of the command. The agent itself has the same order.
 ///
 /// # Errors
 /// What is wrong with the configuration.
@@ -47,7 +48,8 @@ pub(crate) fn data_directory(
     usual: fn(Option<&Path>) -> Result<PathBuf, Failure>,
 ) -> Result<PathBuf, Failure> {
     let data = named_data(matches);
-    if let (None, Some(config)) = (data, matches.get_one::<PathBuf>("config")) {
+    let is_named = data.is_some() || paths::data_of_environment().is_some();
+    if let (false, Some(config)) = (is_named, matches.get_one::<PathBuf>("config")) {
         let InUse { options, .. } = InUse::read(Some(config), None)?;
         if !options.recorder.data.as_os_str().is_empty() {
             return Ok(options.recorder.data);

@@ -15,6 +15,7 @@ use command::options::{
     running_agent_configuration, switch, text, texts, with_actions,
 };
 use command::past;
+use command::time_zone::written_ms;
 
 /// `whit check`, validated.
 #[derive(Debug)]
@@ -196,10 +197,17 @@ fn downtime(matches: &ArgMatches) -> Result<Downtime, Failure> {
     let usual = if every.is_empty() { USUAL_DOWNTIME } else { FOR_EVER };
     let length = matches.get_one("duration").copied().unwrap_or(usual);
     let since_ms = instant_ms(matches, "since")?.unwrap_or_else(now_ms);
+    let until_ms = since_ms.saturating_add(i64::try_from(length.as_millis()).unwrap_or(i64::MAX));
+    if until_ms <= now_ms() {
+        let until = written_ms(until_ms);
+        return Err(Failure::usage(format!(
+            "a downtime until {until} is over already; --since 14:00 is the last one"
+        )));
+    }
     Ok(Downtime {
         pattern: text(matches, "check"),
         since_ms,
-        until_ms: since_ms.saturating_add(i64::try_from(length.as_millis()).unwrap_or(i64::MAX)),
+        until_ms,
         every,
         author: author(),
         comment: text(matches, "comment"),

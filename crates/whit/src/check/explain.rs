@@ -75,6 +75,7 @@ pub(super) fn explain(check: &Check, options: &CheckOptions, known: &Known, now_
     }
     let receivers = match (options.receivers.as_slice(), check.notifications.receivers.as_slice()) {
         ([], _) => "none: there is no [[receiver]]".to_owned(),
+        _ if check.notifications.is_silent => "none: to = []".to_owned(),
         (all, []) => all.iter().map(|receiver| receiver.name.as_str()).collect::<Vec<_>>().join(", "),
         (_, some) => some.join(", "),
     };

@@ -120,7 +120,8 @@ fn show(directory: &Path, config: Option<&Path>, name: &str, is_json: bool) -> R
             if let Ok(options) = configured(directory, config)
                 && let Ok(check) = named(&options, name)
             {
-                let known = Known::read(&ledger).map_err(|error| of_ledger(directory, error))?;
+                let known =
+                    Known::read(Some(&ledger), &options).map_err(|error| of_ledger(directory, error))?;
                 for reason in known.reasons(check, now_ms()) {
                     text.push_str(&format!("no notifications now: {reason}\n"));
                 }
@@ -167,9 +168,7 @@ fn run_one(directory: &Path, config: Option<&Path>, name: &str) -> Result<ExitCo
 fn explain(directory: &Path, config: Option<&Path>, name: &str) -> Result<String, Failure> {
     let options = configured(directory, config)?;
     let check = named(&options, name)?;
-    let known = match CheckLedger::is_in(directory) {
-        true => Known::read(&open_for_reading(directory)?).map_err(|error| of_ledger(directory, error))?,
-        false => Known::default(),
-    };
+    let ledger = CheckLedger::is_in(directory).then(|| open_for_reading(directory)).transpose()?;
+    let known = Known::read(ledger.as_ref(), &options).map_err(|error| of_ledger(directory, error))?;
     Ok(explain::explain(check, &options, &known, now_ms()))
 }

@@ -10,7 +10,8 @@ use text::printable::Shown as _;
 use super::arguments::now_ms;
 use super::known::{must_be_in, of_ledger, unknown};
 use super::render;
-use command::failure::{Failure, write_stderr};
+use command::failure::Failure;
+use command::time_zone;
 
 /// An agent that runs takes requests four times a second. Results, which come in thousands, are not waited for.
 const LONGEST_WAIT: Duration = Duration::from_secs(3);
@@ -34,8 +35,7 @@ pub(super) fn request(directory: &Path, request: &CheckRequest) -> Result<String
     let deadline = Instant::now() + LONGEST_WAIT;
     while ledger.has_request(asked.start).map_err(failed)? {
         if Instant::now() > deadline {
-            write_stderr("whit: no agent has taken this yet; it is done when one runs there\n");
-            return Ok(String::new());
+            return Err(Failure::new("no agent has taken this yet; it is done when one runs there"));
         }
         std::thread::sleep(POLL_INTERVAL);
     }
@@ -73,7 +73,14 @@ fn permitted(
                 return Err(Failure::new(format!("{} is not acknowledged", name.shown())));
             }
         }
-        CheckRequest::CheckNow { name } => drop(find(name)?),
+        CheckRequest::CheckNow { name } => {
+            if find(name)?.is_passive {
+                let name = name.shown();
+                return Err(Failure::new(format!(
+                    "{name} is passive: whit check submit {name} has its results"
+                )));
+            }
+        }
         CheckRequest::Downtime(downtime) => {
             if !known.iter().any(|status| downtime.is_of(&status.name)) {
                 return Err(unknown(&downtime.pattern, known));
@@ -125,11 +132,16 @@ fn done(
             let count = known.iter().filter(|status| downtime.is_of(&status.name)).count();
             let checks = if count == 1 { "check" } else { "checks" };
             let until = render::until(downtime);
+            let from = if downtime.since_ms > now_ms() {
+                format!("from {} ", time_zone::written_ms(downtime.since_ms))
+            } else {
+                String::new()
+            };
             let all = ledger.downtimes().map_err(failed)?;
             let number = all.iter().find(|(number, known)| *number > last_number && known == downtime);
             match number {
                 Some((number, _)) => format!(
-                    "downtime {number} of {count} {checks} until {until}; whit check undowntime {number} ends it\n"
+                    "downtime {number} of {count} {checks} {from}until {until}; whit check undowntime {number} ends it\n"
                 ),
                 None => return Err(Failure::new("the agent could not write the downtime: its log says why")),
             }

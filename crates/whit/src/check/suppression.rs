@@ -1,66 +1,68 @@
-//! Reasons for which no notifications of a check are sent now.
+//! Reasons for which no notifications of a check are sent now, in words.
 
-use checks::{Check, CheckLedger, CheckStatus, Downtime, State};
-use jiff::{Timestamp, Zoned};
+use std::sync::Arc;
+
+use checks::{Check, CheckLedger, CheckOptions, CheckRegistry, CheckStatus, Downtime, Silence, silences};
+use jiff::Timestamp;
 use text::printable::Shown as _;
 
 use super::render::until;
 use command::time_zone::{self, written_ms as time};
 
-/// The known states, and the downtimes.
-#[derive(Default)]
+/// The known states of the configured checks, and the downtimes.
 pub(super) struct Known {
-    pub(super) statuses: Vec<CheckStatus>,
+    registry: CheckRegistry,
     pub(super) downtimes: Vec<(i64, Downtime)>,
 }
 
 impl Known {
-    /// Reads them from a ledger.
+    /// Reads them from a ledger, if there is one.
     ///
     /// # Errors
     /// If it cannot be read.
-    pub(super) fn read(ledger: &CheckLedger) -> Result<Self, store::StoreError> {
-        Ok(Self { statuses: ledger.configured()?, downtimes: ledger.downtimes()? })
-    }
-
-    /// The status of a check with a problem.
-    fn problem(&self, name: &str) -> Option<&CheckStatus> {
-        self.statuses.iter().find(|status| status.name == name && status.is_problem())
+    pub(super) fn read(
+        ledger: Option<&CheckLedger>,
+        options: &CheckOptions,
+    ) -> Result<Self, store::StoreError> {
+        let statuses = ledger.map(CheckLedger::configured).transpose()?.unwrap_or_default();
+        let downtimes = ledger.map(CheckLedger::downtimes).transpose()?.unwrap_or_default();
+        Ok(Self { registry: CheckRegistry::new(Arc::clone(&options.checks), statuses), downtimes })
     }
 
     /// Returns the reasons that hold now.
     pub(super) fn reasons(&self, check: &Check, now_ms: i64) -> Vec<String> {
-        let name = check.name.to_string();
-        let now: Zoned =
-            Timestamp::from_millisecond(now_ms).unwrap_or_default().to_zoned(time_zone::system());
-        let mut reasons = Vec::new();
-        let host = &check.name.host;
-        if check.is_of_host() {
-            let is_behind = !check.parents.is_empty()
-                && check.parents.iter().all(|parent| self.problem(parent).is_some());
-            if is_behind {
-                let are = if check.parents.len() == 1 { "is" } else { "are" };
-                reasons.push(format!("{} {are} down", check.parents.join(", ").shown()));
-            }
-        } else if let Some(status) = self.problem(host) {
-            reasons.push(format!("the host {} is down since {}", host.shown(), time(status.since_ms)));
+        let now = Timestamp::from_millisecond(now_ms).unwrap_or_default().to_zoned(time_zone::system());
+        let silences = silences(&self.registry, check, &self.downtimes, &now);
+        silences.iter().map(|silence| words(silence, check)).collect()
+    }
+}
+
+fn words(silence: &Silence<'_>, check: &Check) -> String {
+    let since = |status: &CheckStatus| {
+        let state = status.state.map_or("PENDING", checks::State::name);
+        format!("{} is {state} since {}", status.name.shown(), time(status.since_ms))
+    };
+    match silence {
+        Silence::NoReceiver => "the check has none: to = []".to_owned(),
+        Silence::Downtime(number, downtime) => format!("downtime {number} is until {}", until(downtime)),
+        Silence::OutsidePeriod => match &check.notifications.period {
+            Some(period) => format!("they are sent only {period}"),
+            None => "it is no time for them".to_owned(),
+        },
+        Silence::Behind(status) if !check.name.host.is_empty() && status.name == check.name.host => {
+            format!("the host {}", since(status))
         }
-        for status in check.depends.iter().filter_map(|name| self.problem(name)) {
-            let state = status.state.unwrap_or(State::Unknown).name();
-            reasons.push(format!("{} is {state} since {}", status.name.shown(), time(status.since_ms)));
+        Silence::Behind(status) => since(status),
+        Silence::Unreachable(parents) => {
+            let are = if parents.len() == 1 { "is" } else { "are" };
+            format!("{} {are} down", parents.join(", ").shown())
         }
-        let is_now = |downtime: &Downtime| downtime.is_of(&name) && downtime.is_now(&now);
-        for (number, downtime) in self.downtimes.iter().filter(|(_, downtime)| is_now(downtime)) {
-            reasons.push(format!("downtime {number} is until {}", until(downtime)));
+        Silence::HostAwaited => format!("a result of the host {} is awaited", check.name.host.shown()),
+        Silence::Flapping => "the state changes all the time".to_owned(),
+        Silence::Acknowledged => "it is acknowledged".to_owned(),
+        Silence::Untold(state) => format!("none are wanted of {}", state.name()),
+        Silence::NotHard(attempt, attempts) => {
+            format!("it may be a mistake: result {attempt} of {attempts}")
         }
-        if self.problem(&name).is_some_and(|status| status.acknowledgement.is_some()) {
-            reasons.push("it is acknowledged".to_owned());
-        }
-        if let Some(period) = &check.notifications.period
-            && !period.contains(&now)
-        {
-            reasons.push(format!("they are sent only {period}"));
-        }
-        reasons
     }
 }

@@ -9,7 +9,6 @@ use ::query::Answer;
 use ::query::number::write_in_full;
 use clap::ArgMatches;
 use remote_store::Asked;
-use text::printable::Shown as _;
 
 use crate::query::{ask, say_unknown_metrics};
 use command::failure::Failure;
@@ -24,7 +23,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let answer = ask(&args.origin, &args.expression, Asked::At { at_ms: args.at_ms })?;
     let value = match &answer {
         Answer::Scalar(point) => write_in_full(point.value),
-        Answer::Text(text) => text.shown().to_string(),
+        Answer::Text(_) => return Err(Failure::usage("this is a text, and no number")),
         Answer::Vector(series) => match series.as_slice() {
             [(_, point)] => write_in_full(point.value),
             [] => {

@@ -57,7 +57,11 @@ pub(crate) fn command() -> Command {
 
 /// The expression.
 pub(crate) fn expression() -> Arg {
-    Arg::new("expression").value_name("EXPRESSION").required(true).help("What is asked")
+    Arg::new("expression")
+        .value_name("EXPRESSION")
+        .required(true)
+        .allow_hyphen_values(true)
+        .help("What is asked")
 }
 
 /// The options that say who answers.

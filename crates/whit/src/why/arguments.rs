@@ -6,9 +6,12 @@ use ::history::why::Target;
 use clap::{Arg, ArgMatches, Command};
 
 use crate::query::arguments::{origin, with_origin};
+use command::agent_files;
 use command::failure::Failure;
 use command::kind::Kind;
-use command::options::{data_directory, instant_ms, instant_option, json, option, paragraphs, switch};
+use command::options::{
+    data_directory, instant_ms, instant_option, json, named_data, option, paragraphs, switch,
+};
 use command::past_origin::PastOrigin;
 
 /// `whit why`, validated.
@@ -85,6 +88,8 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<WhyArgs, Failure> {
         (_, Some(at_ms)) => Time::Between { from_ms: at_ms - AROUND_MS / 2, to_ms: at_ms + AROUND_MS / 2 },
         _ => Time::Last { length_ms: USUAL_LENGTH_MS },
     };
+    // A name that leads nowhere is not passed over.
+    agent_files::named_data(named_data(matches))?;
     Ok(WhyArgs {
         target: matches.get_one::<String>("target").map(|text| Target::parse(text)),
         time,

@@ -118,6 +118,7 @@ fn found() -> Result<(), Failed> {
         (&["check", "undowntime", "7"][..], "there is no downtime 7: there are 1"),
         (&["check", "unack", "backup"], "backup is not acknowledged"),
         (&["check", "now", "nothing"], "no check is called \"nothing\""),
+        (&["check", "now", "backup"], "backup is passive"),
     ] {
         let (status, _, error) = place.said(words);
         assert!(status == Some(1) && error.contains(expected), "{words:?} {error}");
@@ -170,7 +171,7 @@ fn found() -> Result<(), Failed> {
     assert!(lines.last().is_some_and(|line| line.starts_with("whit: ended after ")), "{log}");
     // Without an agent nothing takes a request, which is kept for the next one.
     let data = data.display().to_string();
-    let (status, _, error) = place.said(&["check", "now", "backup", "--data", &data]);
-    assert!(status == Some(0) && error.contains("no agent has taken this yet"), "{error}");
+    let (status, _, error) = place.said(&["check", "ack", "backup", "--data", &data]);
+    assert!(status == Some(1) && error.contains("no agent has taken this yet"), "{error}");
     Ok(())
 }
