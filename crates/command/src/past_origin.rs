@@ -23,7 +23,8 @@ pub enum PastOrigin {
 /// history; otherwise that of this user, if there is one; otherwise the agent that runs is to answer.
 ///
 /// # Errors
-/// If none is named and the user has no home directory. If an agent runs and does not answer. If an agent runs, but this user may not read its history and it does not answer.
+/// If none is named and the user has no home directory. If an agent runs and does not say where its history is, or this user may not read that
+/// and it serves no HTTP.
 pub fn find(named: Option<&Path>) -> Result<PastOrigin, Failure> {
     if let Some(directory) = agent_files::named_data(named)? {
         return Ok(PastOrigin::Directory(directory));
