@@ -157,7 +157,7 @@ pub fn send_command() -> Command {
             .arg(
                 Arg::new("fail-if")
                     .long("fail-if")
-                    .value_name("CONDITION")
+                    .value_name("figure>LIMIT")
                     .value_parser(Condition::parse)
                     .action(ArgAction::Append)
                     .help("Exit with status 1 if it holds: 'p99>50ms', 'errors>0', 'rate<1000'"),

@@ -68,6 +68,10 @@ pub(crate) fn of(command: &str) -> &'static [Example] {
                 "Latency at a thousand packets a second",
             ),
             ("send localhost:8080 --http /health -n 10k --connections 10", "Ask a web server"),
+            (
+                "send localhost:8080 --http / --fail-if p99>50ms",
+                "Exit with status 1 if answers take too long",
+            ),
         ],
         "bench" => &[
             ("bench --quick", "A first look"),
@@ -114,6 +118,11 @@ pub(crate) fn of(command: &str) -> &'static [Example] {
         "query" => &[
             ("query node_load1", "A figure as it is now"),
             ("query avg_over_time(node_load1[1h]) --since yesterday --step 1h", "Its means, hour by hour"),
+        ],
+        #[cfg(feature = "agent")]
+        "get" => &[
+            ("get node_memory_MemAvailable_bytes", "The memory that is left, in bytes"),
+            ("get max(node_load1) --at 03:12", "The load at that time"),
         ],
         #[cfg(feature = "agent")]
         "history" => &[
