@@ -28,8 +28,11 @@ pub fn run(
 ) -> Result<(), RecorderError> {
     let mut log = Log::open();
     let (directory, store) = DataDirectory::take(options, &log)?;
-    let place = directory.history.display();
-    log.write(Level::Info, &format!("records into {place}, every {:?}", options.interval));
+    // A command that observes for a few seconds has no log.
+    if options.server.is_some() {
+        let place = directory.history.display();
+        log.write(Level::Info, &format!("records into {place}, every {:?}", options.interval));
+    }
     let mut waiter = Waiter::open(&[Signal::Interrupt, Signal::Terminate, Signal::Hangup])
         .map_err(|error| RecorderError::System("signals".to_owned(), error))?;
     prepare_marks(&directory.history, &log);
@@ -178,9 +181,8 @@ impl Agent {
         let Self { recorder, server, service, ticks, .. } = self;
         service.stopping();
         let closed = recorder.close();
-        if let Some(server) = server {
-            server.shut_down();
-        }
+        let Some(server) = server else { return closed };
+        server.shut_down();
         if closed.is_ok() {
             log.write(Level::Info, &format!("ended after {ticks} ticks"));
         }

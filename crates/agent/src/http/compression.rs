@@ -49,12 +49,25 @@ pub(super) async fn compress(request: Request, next: Next) -> Response {
 }
 
 fn gzip(whole: &[u8]) -> io::Result<Vec<u8>> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    gzip_with(Compression::fast(), whole)
+}
+
+/// Compresses what is sent again and again.
+///
+/// # Errors
+/// If there is no memory for it.
+pub(super) fn gzip_best(whole: &[u8]) -> io::Result<Vec<u8>> {
+    gzip_with(Compression::best(), whole)
+}
+
+fn gzip_with(level: Compression, whole: &[u8]) -> io::Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), level);
     encoder.write_all(whole)?;
     encoder.finish()
 }
 
-fn accepts_gzip(headers: &HeaderMap) -> bool {
+/// Returns whether a client takes replies with gzip.
+pub(super) fn accepts_gzip(headers: &HeaderMap) -> bool {
     let accepted = headers.get(header::ACCEPT_ENCODING).and_then(|accepted| accepted.to_str().ok());
     let mut codings = accepted.unwrap_or_default().split(',').map(str::trim);
     codings.any(|coding| {

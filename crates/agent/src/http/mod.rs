@@ -3,6 +3,7 @@
 mod alerts;
 mod answers;
 mod api;
+mod assets;
 mod caller;
 mod cancellation;
 mod checks;
@@ -47,6 +48,7 @@ use tokio::sync::{Notify, watch};
 
 use crate::options::{HttpOptions, Listen};
 use crate::shared_states::SharedStates;
+use assets::Assets;
 use clients::MOST_RUNNING;
 use connections::Connections;
 use kept_past::KeptPast;
@@ -130,6 +132,7 @@ impl HttpServer {
             past,
             requests: Arc::clone(&requests),
             live: Arc::clone(&live),
+            assets: Assets::default(),
             sign_in,
             options,
             privileged,

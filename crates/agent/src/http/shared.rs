@@ -10,6 +10,7 @@ use crate::options::HttpOptions;
 use crate::shared_states::SharedStates;
 use service::Privileged;
 
+use super::assets::Assets;
 use super::kept_past::KeptPast;
 use super::live::Live;
 #[cfg(feature = "feeds")]
@@ -25,6 +26,7 @@ pub(super) struct Shared {
     pub(super) past: KeptPast,
     pub(super) requests: Arc<RequestQueue>,
     pub(super) live: Arc<Live>,
+    pub(super) assets: Assets,
     pub(super) sign_in: SignIn,
     pub(super) options: HttpOptions,
     pub(super) privileged: Privileged,

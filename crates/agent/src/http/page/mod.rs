@@ -6,7 +6,6 @@ mod language;
 mod marks;
 mod stream;
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -42,29 +41,9 @@ const LONGEST_STEP_MS: i64 = 120_000;
 /// Expressions of a request.
 const MOST_QUERIES: usize = 64;
 
-/// Nothing from elsewhere, and no script or style within the page.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
-                      base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
 /// A form, and nothing else.
 const SIGN_IN_POLICY: &str =
     "default-src 'none'; img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
-
-/// A file of the page; a browser that has it already gets nothing.
-fn file(asked: &HeaderMap, kind: &'static str, text: &'static str) -> Response {
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    let tag = format!("\"{:016x}\"", hasher.finish());
-    let is_known = asked.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == tag.as_bytes());
-    let headers = [
-        (header::CONTENT_TYPE, kind),
-        (header::CONTENT_SECURITY_POLICY, POLICY),
-        (header::REFERRER_POLICY, "same-origin"),
-        (header::CACHE_CONTROL, "no-cache"),
-    ];
-    let status = if is_known { StatusCode::NOT_MODIFIED } else { StatusCode::OK };
-    (status, headers, [(header::ETAG, tag)], if is_known { "" } else { text }).into_response()
-}
 
 /// Returns the page for clients that need a token and have not shown it.
 pub(super) async fn sign_in() -> Response {
@@ -87,16 +66,16 @@ fn sign_in_with(reason: &str, status: StatusCode) -> Response {
     (status, headers, text).into_response()
 }
 
-pub(super) async fn index(asked: HeaderMap) -> Response {
-    file(&asked, "text/html; charset=utf-8", include_str!("../../../../../web/dist/index.html"))
+pub(super) async fn index(State(shared): State<Arc<Shared>>, asked: HeaderMap) -> Response {
+    shared.assets.index.reply(&asked)
 }
 
-pub(super) async fn script(asked: HeaderMap) -> Response {
-    file(&asked, "text/javascript; charset=utf-8", include_str!("../../../../../web/dist/page.js"))
+pub(super) async fn script(State(shared): State<Arc<Shared>>, asked: HeaderMap) -> Response {
+    shared.assets.script.reply(&asked)
 }
 
-pub(super) async fn style(asked: HeaderMap) -> Response {
-    file(&asked, "text/css; charset=utf-8", include_str!("../../../../../web/dist/style.css"))
+pub(super) async fn style(State(shared): State<Arc<Shared>>, asked: HeaderMap) -> Response {
+    shared.assets.style.reply(&asked)
 }
 
 fn reply(made: Result<impl Serialize, Refusal>) -> Response {
