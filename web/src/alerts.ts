@@ -1,4 +1,4 @@
-// Alerts: what is watched for, and what of it fires.
+// Rules, and the alerts that they raise.
 
 import * as agent from "./agent";
 import type { Rule, RuleAlert } from "./agent";

@@ -1,4 +1,4 @@
-// What is done about several checks at once.
+// Actions on several checks at once.
 
 import * as agent from "./agent";
 import { button, element, made } from "./element";

@@ -284,7 +284,7 @@ test("checks at one glance, and something is done about several at once", async 
   await page.locator("#check-states button:has-text('all')").dispatchEvent("click");
   await until("the list is made anew", async () => !(await strip.evaluate((old) => old.isConnected)));
   assert.equal(await page.evaluate(() => document.activeElement?.dataset.check), "fine");
-  // Nothing is done in nobody's name.
+  // Nothing is done without a name.
   await page.getByRole("button", { name: "acknowledge them" }).click();
   assert.equal(await page.locator("#check-actions output").textContent(), "2 checks");
   await page.getByLabel("Who says so, of all").fill("bob");

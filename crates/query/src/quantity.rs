@@ -1,4 +1,4 @@
-//! What the values of an expression are: of which metrics they have the unit.
+//! The unit of an expression's values, as the metrics from which they have it.
 
 use formats::series_name::METRIC;
 
@@ -40,7 +40,7 @@ pub(crate) fn of(expression: &Expression) -> Option<Vec<Quantity>> {
                     both.extend(right?);
                     Some(both)
                 }
-                // Who multiplies by 100 or divides by 1024 has a unit of their own.
+                // An expression that multiplies by 100 or divides by 1024 has a unit of its own.
                 Operator::Arithmetic(Arithmetic::Multiply | Arithmetic::Divide | Arithmetic::Power) => None,
             }
         }
@@ -63,7 +63,7 @@ fn of_series(matchers: &[Matcher]) -> Option<Vec<Quantity>> {
 }
 
 fn of_call(function: Function, arguments: &[Expression]) -> Option<Vec<Quantity>> {
-    // What is asked of stands beside numbers.
+    // The other arguments of functions are numbers and texts.
     let values =
         arguments.iter().find(|argument| !matches!(argument, Expression::Number(_) | Expression::Text(_)));
     let inner = || of(values?);

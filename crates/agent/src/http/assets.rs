@@ -40,7 +40,7 @@ pub(super) struct Asset {
     made: OnceLock<Made>,
 }
 
-/// What is made of a file once.
+/// The hash and the compressed bytes of a file.
 #[derive(Debug)]
 struct Made {
     tag: String,
@@ -49,7 +49,7 @@ struct Made {
 }
 
 impl Asset {
-    /// Returns the file, compressed for those who accept that; a browser that has it already gets nothing.
+    /// Returns the file, compressed if the client accepts that; nothing if the client has it already.
     pub(super) fn reply(&self, asked: &HeaderMap) -> Response {
         let Made { tag, compressed } = self.made.get_or_init(|| Made::new(self.text));
         let headers = [

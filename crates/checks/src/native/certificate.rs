@@ -111,7 +111,7 @@ fn shake_hands(connection: &mut ClientConnection, stream: &mut TcpStream, until:
             return Err(io::ErrorKind::UnexpectedEof.into());
         } else {
             connection.process_new_packets().map_err(|error| match error {
-                // What is no record of TLS at all.
+                // No record of TLS at all.
                 Error::InvalidMessage(_) => io::Error::other("that port speaks no TLS"),
                 error => io::Error::other(error),
             })?;

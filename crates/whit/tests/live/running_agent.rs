@@ -173,7 +173,7 @@ fn found() -> Result<(), Failed> {
     let data = data.display().to_string();
     let (status, _, error) = place.said(&["check", "ack", "backup", "--data", &data]);
     assert!(status == Some(1) && error.contains("no agent has taken this yet"), "{error}");
-    // Who observes for a moment has no log.
+    // A command that observes for a moment has no log.
     let (status, _, error) = place.said(&["why", "--observe", "300ms", "--data", "/nowhere"]);
     assert!(status == Some(0) && !error.contains("records into"), "{error}");
     Ok(())
