@@ -44,8 +44,8 @@ pub(super) enum CheckTask {
     Run { name: String },
     /// Says when and how one runs, and who gets notifications.
     Explain { name: String },
-    /// Asks the agent for something. The output of a result may be `-`: it is on standard input.
-    Request(CheckRequest),
+    /// Asks the agent for something. The names may be patterns of checks.
+    Requests(Vec<CheckRequest>),
     /// Prints Nagios' configuration as whit's.
     Import(PathBuf),
 }
@@ -60,6 +60,7 @@ pub(crate) fn command() -> Command {
             let check = || {
                 argument("check", "CHECK", "A check: HOST/NAME, a host's own HOST, or NAME of this machine")
             };
+            let several = || check().num_args(1..).help("Checks, or patterns such as 'web*/http'");
             let comment = || Arg::new("comment").long("comment").value_name("TEXT").help("A comment");
             let actions = [
                 with_list(action("list", "List problems; with --all, or names, checks that are OK, too")),
@@ -67,16 +68,16 @@ pub(crate) fn command() -> Command {
                 action("slow", "List the plugins that cost most, and what they waited for").arg(json()),
                 action("explain", "Say when and how one check runs, and who gets notifications").arg(check()),
                 action("run", "Run one check now, in the terminal; its state does not change").arg(check()),
-                action("now", "Let the agent run one check at once").arg(check()),
+                action("now", "Let the agent run checks at once").arg(several()),
                 action("submit", "Submit a result: submit backup critical 'no backup'")
                     .arg(check())
                     .arg(argument("state", "STATE", "ok, warning, critical or unknown, or 0 to 3"))
                     .arg(argument("text", "TEXT", "The text, as a plugin prints it; - is standard input")),
-                action("ack", "Acknowledge a problem: no more notifications of it")
-                    .arg(check())
+                action("ack", "Acknowledge problems: no more notifications of them")
+                    .arg(several())
                     .arg(switch("sticky", "Until it is OK, also if its state changes"))
                     .arg(comment()),
-                action("unack", "Withdraw an acknowledgement").arg(check()),
+                action("unack", "Withdraw acknowledgements").arg(several()),
                 action("downtime", "Send no notifications for a while")
                     .arg(argument("check", "CHECK", "A check, a host, or a pattern of these"))
                     .arg(option("duration", Kind::Duration, "How long it is [default: 2h]"))
@@ -133,6 +134,9 @@ action has a help of its own: whit check downtime --help.";
 pub(crate) fn from_matches(matches: &ArgMatches) -> Result<CheckArgs, Failure> {
     let (action, matches) = chosen_action(matches, "list", &["all", "json"])?;
     let name = || text(matches, "check");
+    let each = |request: &dyn Fn(String) -> CheckRequest| -> Vec<CheckRequest> {
+        texts(matches, "check").into_iter().map(request).collect()
+    };
     let is_json = || matches.get_flag("json");
     let task = match action {
         "show" => CheckTask::Show { name: name(), is_json: is_json() },
@@ -140,24 +144,24 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<CheckArgs, Failure> {
         "run" => CheckTask::Run { name: name() },
         "import" => CheckTask::Import(matches.get_one::<PathBuf>("file").cloned().unwrap_or_default()),
         "explain" => CheckTask::Explain { name: name() },
-        "now" => CheckTask::Request(CheckRequest::CheckNow { name: name() }),
-        "submit" => CheckTask::Request(CheckRequest::Submit {
+        "now" => CheckTask::Requests(each(&|name| CheckRequest::CheckNow { name })),
+        "submit" => CheckTask::Requests(vec![CheckRequest::Submit {
             name: name(),
             state: state_of(&text(matches, "state"))?,
             output: text(matches, "text"),
             at_ms: now_ms(),
-        }),
-        "ack" => CheckTask::Request(CheckRequest::Acknowledge {
-            name: name(),
+        }]),
+        "ack" => CheckTask::Requests(each(&|name| CheckRequest::Acknowledge {
+            name,
             author: author(),
             comment: text(matches, "comment"),
             is_sticky: matches.get_flag("sticky"),
-        }),
-        "unack" => CheckTask::Request(CheckRequest::Unacknowledge { name: name() }),
-        "downtime" => CheckTask::Request(CheckRequest::Downtime(downtime(matches)?)),
-        "undowntime" => CheckTask::Request(CheckRequest::EndDowntime {
+        })),
+        "unack" => CheckTask::Requests(each(&|name| CheckRequest::Unacknowledge { name })),
+        "downtime" => CheckTask::Requests(vec![CheckRequest::Downtime(downtime(matches)?)]),
+        "undowntime" => CheckTask::Requests(vec![CheckRequest::EndDowntime {
             number: matches.get_one("number").copied().unwrap_or_default(),
-        }),
+        }]),
         _ => {
             let patterns = texts(matches, "patterns");
             let has_fine = matches.get_flag("all") || !patterns.is_empty();

@@ -46,7 +46,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
             return Ok(report(&imported));
         }
         CheckTask::Explain { name } => explain(directory, config.as_deref(), name)?,
-        CheckTask::Request(asked) => request::request(directory, asked)?,
+        CheckTask::Requests(asked) => request::request(directory, asked)?,
     };
     Output::stdout().write(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)

@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use checks::{CheckLedger, CheckRequest, CheckStatus};
+use checks::{CheckLedger, CheckRequest, CheckStatus, is_selected};
 use text::printable::Shown as _;
 
 use super::arguments::now_ms;
@@ -17,29 +17,75 @@ use command::time_zone;
 const LONGEST_WAIT: Duration = Duration::from_secs(3);
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Asks the agent for something that its checks allow. Returns what it did.
+/// Asks the agent for what its checks allow. Returns what it did.
 ///
 /// # Errors
-/// If there is no such check or downtime, or nothing of it to be changed.
-pub(super) fn request(directory: &Path, request: &CheckRequest) -> Result<String, Failure> {
+/// If there is no such check or downtime, or nothing of it to be changed: then nothing is asked for.
+pub(super) fn request(directory: &Path, requests: &[CheckRequest]) -> Result<String, Failure> {
     must_be_in(directory)?;
     let failed = |error| of_ledger(directory, error);
     let mut ledger = CheckLedger::open(directory).map_err(failed)?;
     let known = ledger.configured().map_err(failed)?;
     let last_number = ledger.downtimes().map_err(failed)?.last().map_or(0, |(number, _)| *number);
-    let request = permitted(request, &ledger, &known, directory)?;
-    let asked = ledger.request(std::slice::from_ref(&request)).map_err(failed)?;
-    if matches!(request, CheckRequest::Submit { .. }) {
+    let mut permitted_requests = Vec::new();
+    for request in requests {
+        for one in of_pattern(request, &known)? {
+            permitted_requests.push(permitted(&one, &ledger, &known, directory)?);
+        }
+    }
+    let asked = ledger.request(&permitted_requests).map_err(failed)?;
+    if permitted_requests.iter().all(|request| matches!(request, CheckRequest::Submit { .. })) {
         return Ok(String::new());
     }
     let deadline = Instant::now() + LONGEST_WAIT;
-    while ledger.has_request(asked.start).map_err(failed)? {
-        if Instant::now() > deadline {
-            return Err(Failure::new("no agent has taken this yet; it is done when one runs there"));
+    for number in asked {
+        while ledger.has_request(number).map_err(failed)? {
+            if Instant::now() > deadline {
+                return Err(Failure::new("no agent has taken this yet; it is done when one runs there"));
+            }
+            std::thread::sleep(POLL_INTERVAL);
         }
-        std::thread::sleep(POLL_INTERVAL);
     }
-    done(&request, &ledger, last_number, &known, directory)
+    let mut text = String::new();
+    for request in &permitted_requests {
+        text.push_str(&done(request, &ledger, last_number, &known, directory)?);
+    }
+    Ok(text)
+}
+
+/// Returns a request for each check that a pattern selects and for which it is possible; one with a name as it is.
+fn of_pattern(request: &CheckRequest, known: &[CheckStatus]) -> Result<Vec<CheckRequest>, Failure> {
+    let (pattern, suits): (_, fn(&CheckStatus) -> bool) = match request {
+        CheckRequest::Acknowledge { name, .. } => {
+            (name, |status| status.is_problem() && status.acknowledgement.is_none())
+        }
+        CheckRequest::Unacknowledge { name } => (name, |status| status.acknowledgement.is_some()),
+        CheckRequest::CheckNow { name } => (name, |status| !status.is_passive),
+        _ => return Ok(vec![request.clone()]),
+    };
+    if !pattern.contains(['*', '?', '[', '{']) || known.iter().any(|status| status.name == *pattern) {
+        return Ok(vec![request.clone()]);
+    }
+    let selected: Vec<&CheckStatus> =
+        known.iter().filter(|status| is_selected(pattern, &status.name)).collect();
+    if selected.is_empty() {
+        return Err(unknown(pattern, known));
+    }
+    let of_check = |status: &&CheckStatus| {
+        let mut request = request.clone();
+        if let CheckRequest::Acknowledge { name, .. }
+        | CheckRequest::Unacknowledge { name }
+        | CheckRequest::CheckNow { name } = &mut request
+        {
+            name.clone_from(&status.name);
+        }
+        request
+    };
+    let requests: Vec<CheckRequest> = selected.iter().filter(|status| suits(status)).map(of_check).collect();
+    match requests.is_empty() {
+        true => Err(Failure::new(format!("none of the checks of {} can be changed so", pattern.shown()))),
+        false => Ok(requests),
+    }
 }
 
 /// Returns the request as it is to be sent.

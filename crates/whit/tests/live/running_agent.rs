@@ -106,6 +106,9 @@ fn found() -> Result<(), Failed> {
             "backup is acknowledged: no more notifications of it until its state changes; whit check unack backup",
         ),
         (&["check", "unack", "backup"], "backup is not acknowledged any more\n"),
+        (&["check", "ack", "web1/http", "backup"], "web1/http is acknowledged: "),
+        (&["check", "unack", "*"], "backup is not acknowledged any more\n"),
+        (&["check", "ack", "w*"], "web1/http is acknowledged: "),
         (&["check", "downtime", "web*"], "downtime 1 of 1 check until "),
         (&["check", "downtime", "backup"], "downtime 2 of 1 check until "),
         (&["check", "undowntime", "2"], "downtime 2 has ended\n"),
@@ -118,6 +121,8 @@ fn found() -> Result<(), Failed> {
         (&["check", "undowntime", "7"][..], "there is no downtime 7: there are 1"),
         (&["check", "unack", "backup"], "backup is not acknowledged"),
         (&["check", "now", "nothing"], "no check is called \"nothing\""),
+        (&["check", "ack", "w*"], "none of the checks of w* can be changed so"),
+        (&["check", "ack", "backup", "nothing"], "no check is called \"nothing\""),
         (&["check", "now", "backup"], "backup is passive"),
     ] {
         let (status, _, error) = place.said(words);
