@@ -5,6 +5,7 @@ use jiff::Zoned;
 use super::circumstances::is_host_unclear;
 use super::definition::Check;
 use super::downtime::Downtime;
+use super::period::Period;
 use super::registry::CheckRegistry;
 use super::state::State;
 use super::status::CheckStatus;
@@ -16,8 +17,8 @@ pub enum Silence<'a> {
     NoReceiver,
     /// The check is in a downtime, which has this number.
     Downtime(i64, &'a Downtime),
-    /// It is no time for notifications.
-    OutsidePeriod,
+    /// Notifications are sent only in this period, which does not contain the present.
+    OutsidePeriod(&'a Period),
     /// The host, or a check on which this one depends, has a problem.
     Behind(&'a CheckStatus),
     /// All parents of the host are down.
@@ -56,9 +57,8 @@ pub fn silences<'a>(
             .filter(|(_, downtime)| is_now(downtime))
             .map(|(number, downtime)| Silence::Downtime(*number, downtime)),
     );
-    if notifications.period.as_ref().is_some_and(|period| !period.contains(now)) {
-        silences.push(Silence::OutsidePeriod);
-    }
+    let outside = notifications.period.as_ref().filter(|period| !period.contains(now));
+    silences.extend(outside.map(Silence::OutsidePeriod));
     if check.is_of_host() {
         if registry.is_unreachable(&check.name.host) {
             silences.push(Silence::Unreachable(&check.parents));
@@ -145,9 +145,8 @@ mod tests {
                 Box::new(Acknowledgement { author, comment, at_ms: now_ms, is_sticky: true })
             });
             let statuses = vec![own, bad("web1", is(4)), bad("backup", is(5))];
-            let mut registry = CheckRegistry::default();
             let checks = vec![http, check("web1", ""), check("", "backup")];
-            registry.reconfigure(Arc::new(checks), statuses);
+            let registry = CheckRegistry::new(Arc::new(checks), statuses);
             let downtimes = if is(6) { vec![(1, downtime.clone())] } else { Vec::new() };
             let (check, status) = (&registry.checks[0], &registry.statuses[0]);
             let reasons = silences(&registry, check, &downtimes, &now);

@@ -1,7 +1,7 @@
 //! Expressions after they were parsed: every name in them is known.
 
 use formats::re2::WholeRegex;
-use formats::series_name::SeriesName;
+use formats::series_name::{METRIC, SeriesName};
 
 use crate::function::Function;
 use crate::kind::Kind;
@@ -96,6 +96,14 @@ pub enum Condition {
     Match(WholeRegex),
     /// A text that it does not.
     NoMatch(WholeRegex),
+}
+
+/// The metric that conditions name, if they name one.
+pub(crate) fn metric_of(matchers: &[Matcher]) -> Option<&str> {
+    matchers.iter().find_map(|matcher| match &matcher.condition {
+        Condition::Equal(name) if matcher.label == METRIC => Some(name.as_str()),
+        _ => None,
+    })
 }
 
 impl Matcher {

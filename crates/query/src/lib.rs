@@ -62,17 +62,13 @@ impl Query {
     /// The metrics whose series it reads; `None` if a selector does not name one.
     pub fn metrics(&self) -> Option<Vec<String>> {
         let mut metrics = Some(Vec::new());
-        self.expression.each_selector(&mut |matchers| {
-            let named = matchers.iter().find_map(|matcher| match &matcher.condition {
-                Condition::Equal(name) if matcher.label == formats::series_name::METRIC => Some(name.clone()),
-                _ => None,
-            });
-            match (&mut metrics, named) {
-                (Some(metrics), Some(name)) => metrics.push(name),
+        self.expression.each_selector(
+            &mut |matchers| match (&mut metrics, expression::metric_of(matchers)) {
+                (Some(metrics), Some(name)) => metrics.push(name.to_owned()),
                 (_, None) => metrics = None,
                 (None, _) => {}
-            }
-        });
+            },
+        );
         metrics
     }
 

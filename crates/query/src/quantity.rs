@@ -1,9 +1,7 @@
 //! The unit of an expression's values, as the metrics from which they have it.
 
-use formats::series_name::METRIC;
-
 use crate::expression::{
-    Aggregation, Arithmetic, Condition, Expression, Matcher, Operator, RangeOf, SetOperator,
+    Aggregation, Arithmetic, Expression, Matcher, Operator, RangeOf, SetOperator, metric_of,
 };
 use crate::function::{Elementwise, Function, OverTime};
 
@@ -55,11 +53,8 @@ pub(crate) fn of(expression: &Expression) -> Option<Vec<Quantity>> {
 }
 
 fn of_series(matchers: &[Matcher]) -> Option<Vec<Quantity>> {
-    let name = matchers.iter().find_map(|matcher| match &matcher.condition {
-        Condition::Equal(name) if matcher.label == METRIC => Some(name.clone()),
-        _ => None,
-    });
-    Some(vec![Quantity { metric: name?, is_per_second: false }])
+    let metric = metric_of(matchers)?.to_owned();
+    Some(vec![Quantity { metric, is_per_second: false }])
 }
 
 fn of_call(function: Function, arguments: &[Expression]) -> Option<Vec<Quantity>> {

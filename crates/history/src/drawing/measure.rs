@@ -13,7 +13,7 @@ pub fn of(expression: &str) -> Measure {
 }
 
 fn of_metric(name: &str, is_rate: bool) -> Measure {
-    // A time since 1970 is no length of time.
+    // These are times since 1970, and not lengths of time.
     if ["_time_seconds", "_timestamp_seconds"].iter().any(|end| name.ends_with(end)) && !is_rate {
         return Measure::Number;
     }

@@ -45,10 +45,7 @@ fn words(silence: &Silence<'_>, check: &Check) -> String {
     match silence {
         Silence::NoReceiver => "the check has none: to = []".to_owned(),
         Silence::Downtime(number, downtime) => format!("downtime {number} is until {}", until(downtime)),
-        Silence::OutsidePeriod => match &check.notifications.period {
-            Some(period) => format!("they are sent only {period}"),
-            None => "it is no time for them".to_owned(),
-        },
+        Silence::OutsidePeriod(period) => format!("they are sent only {period}"),
         Silence::Behind(status) if !check.name.host.is_empty() && status.name == check.name.host => {
             format!("the host {}", since(status))
         }

@@ -103,8 +103,7 @@ pub(super) async fn status(
     let (span_ms, end_ms) = (wanted_ms("span_ms")?, wanted_ms("end_ms")?);
     let has_reader = shared.has_reader();
     Ok(with_past(shared, requester.of_cheap(), move |past, _| {
-        let described = describe(past, requester.scope, span_ms, end_ms);
-        let described = described.map(|status| Status { has_reader, ..status });
+        let described = describe(past, requester.scope, has_reader, span_ms, end_ms);
         reply(described.map_err(|error| internal(error.to_string())))
     })
     .await)
@@ -113,6 +112,7 @@ pub(super) async fn status(
 fn describe(
     past: &Past,
     scope: Scope,
+    has_reader: bool,
     span_ms: Option<i64>,
     end_ms: Option<i64>,
 ) -> Result<Status, StoreError> {
@@ -129,7 +129,7 @@ fn describe(
         tick_ms: past.tick_ms(from_ms.or(first_ms).unwrap_or(0))?.unwrap_or(0),
         version: env!("CARGO_PKG_VERSION"),
         sees_all: scope == Scope::All,
-        has_reader: false,
+        has_reader,
         spans: joined(spans),
     })
 }

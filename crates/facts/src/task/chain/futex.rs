@@ -24,7 +24,7 @@ pub const WORDS: usize = WORDS_BEFORE + 5;
 pub enum LockHolder {
     /// It is a lock that this thread holds, of whichever process.
     Thread(u32),
-    /// It is no lock: the thread waits until this one ends.
+    /// It is not a lock: the thread waits until this one ends.
     EndOf(u32),
     /// It is a lock, and the words do not say who holds it.
     Unnamed,
