@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::send::condition::Condition;
 use crate::send::connection::Answer;
 use crate::send::options::SendOptions;
-use crate::send::sent::Sent;
+use crate::send::sent::{PERCENTILES, Sent};
 use crate::sink::accounts::{Account, Accounts, Answered};
 use crate::waits;
 use text::units::{Grouped, Size, Span, push_human};
@@ -196,10 +196,6 @@ pub(crate) struct SendReport {
     has_answers: bool,
     waits: Option<TaskAccount>,
 }
-
-/// Percentiles with their names in text and JSON.
-const PERCENTILES: [(f64, &str, &str); 4] =
-    [(50.0, "p50", "p50_ns"), (90.0, "p90", "p90_ns"), (99.0, "p99", "p99_ns"), (99.9, "p99.9", "p99_9_ns")];
 
 impl SendReport {
     pub(crate) fn new(sent: Sent, options: &SendOptions, waits: Option<&TaskAccount>) -> Self {

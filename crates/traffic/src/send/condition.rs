@@ -2,7 +2,7 @@
 
 use facts::unit::Nanos;
 
-use super::sent::Sent;
+use super::sent::{PERCENTILES, Sent};
 
 /// A figure of what was sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,9 +15,11 @@ enum Figure {
     Rate,
 }
 
-/// The names of figures of latency.
-const PERCENTILES: [(&str, f64); 5] =
-    [("p50", 50.0), ("p90", 90.0), ("p99", 99.0), ("p99.9", 99.9), ("longest", 100.0)];
+/// Returns the percentile of a name.
+fn percentile(name: &str) -> Option<f64> {
+    let known = PERCENTILES.iter().find(|(_, known, _)| *known == name);
+    known.map(|(percentile, ..)| *percentile).or_else(|| (name == "longest").then_some(100.0))
+}
 
 /// A figure that is above or below a limit.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,9 +44,9 @@ impl Condition {
         let place = text.find(['>', '<']).ok_or_else(wrong)?;
         let (name, limit) = (text[..place].trim(), text[place + 1..].trim());
         let number = || text::quantity::number(limit).map_err(|_| wrong());
-        let (figure, limit) = match (PERCENTILES.iter().find(|(known, _)| *known == name), name) {
-            (Some((_, percentile)), _) => {
-                (Figure::Percentile(*percentile), text::quantity::duration(limit)?.0 as f64)
+        let (figure, limit) = match (percentile(name), name) {
+            (Some(percentile), _) => {
+                (Figure::Percentile(percentile), text::quantity::duration(limit)?.0 as f64)
             }
             (None, "errors") => (Figure::Errors, number()?),
             (None, "rate") => (Figure::Rate, number()?),

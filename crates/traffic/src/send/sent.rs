@@ -32,6 +32,10 @@ pub(crate) struct Sent {
 const LONGEST_NS: u64 = 600_000_000_000;
 const DIGITS: u8 = 3;
 
+/// Percentiles of latencies, with their names in text and JSON.
+pub(crate) const PERCENTILES: [(f64, &str, &str); 4] =
+    [(50.0, "p50", "p50_ns"), (90.0, "p90", "p90_ns"), (99.0, "p99", "p99_ns"), (99.9, "p99.9", "p99_9_ns")];
+
 impl Sent {
     pub(super) fn new() -> Result<Self, Failure> {
         Ok(Self {

@@ -115,14 +115,14 @@ fn watched(directory: &Path, config: Option<&Path>) -> String {
 }
 
 /// The configured ones.
-fn configured(directory: &Path, config: Option<&Path>) -> Result<AlertOptions, Failure> {
-    let mut configuration = InUse::read(config, Some(directory))?;
-    let alerts = configuration.options.alerts.take();
+fn configured(configuration: &InUse) -> Result<&AlertOptions, Failure> {
+    let alerts = configuration.options.alerts.as_ref();
     alerts.ok_or_else(|| Failure::new(format!("nothing is watched for: {configuration} has no rules")))
 }
 
 fn rules(directory: &Path, config: Option<&Path>) -> Result<String, Failure> {
-    let options = configured(directory, config)?;
+    let configuration = InUse::read(config, Some(directory))?;
+    let options = configured(&configuration)?;
     let mut text = String::new();
     for rule in &options.rules {
         render::push_rule(rule, &mut text);
@@ -150,13 +150,13 @@ fn test(
     time: Option<[i64; 2]>,
     sends: bool,
 ) -> Result<ExitCode, Failure> {
-    let options = configured(directory, config)?;
-    let rules = chosen(&options, names)?;
+    let configuration = InUse::read(config, Some(directory))?;
+    let options = configured(&configuration)?;
+    let rules = chosen(options, names)?;
     let mut output = Output::stdout();
     let mut has_failed = false;
     if sends {
         if options.receivers.is_empty() {
-            let configuration = InUse::read(config, Some(directory))?;
             return Err(Failure::new(format!("no receiver: {configuration} has no table [[receiver]]")));
         }
         for receiver in &options.receivers {
@@ -168,7 +168,7 @@ fn test(
     for rule in rules {
         let text = match time {
             None => test_now(&past, rule),
-            Some(time) => test_between(&past, rule, time, &options),
+            Some(time) => test_between(&past, rule, time, options),
         };
         let text = text.unwrap_or_else(|error| {
             has_failed = true;

@@ -92,8 +92,6 @@ pub(super) fn explain(check: &Check, options: &CheckOptions, known: &Known, now_
     for (number, downtime) in known.downtimes.iter().filter(|(_, downtime)| downtime.is_of(&name)) {
         let _ = writeln!(text, "  not in downtime {number}, until {}", until(downtime));
     }
-    for reason in known.reasons(check, now_ms) {
-        let _ = writeln!(text, "no notifications now: {reason}");
-    }
+    known.push_reasons(check, now_ms, &mut text);
     text
 }

@@ -122,9 +122,7 @@ fn show(directory: &Path, config: Option<&Path>, name: &str, is_json: bool) -> R
             {
                 let known =
                     Known::read(Some(&ledger), &options).map_err(|error| of_ledger(directory, error))?;
-                for reason in known.reasons(check, now_ms()) {
-                    text.push_str(&format!("no notifications now: {reason}\n"));
-                }
+                known.push_reasons(check, now_ms(), &mut text);
             }
             Ok(text)
         }

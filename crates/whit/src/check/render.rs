@@ -88,17 +88,12 @@ pub(super) fn list(
     }
     let _ = writeln!(text, "{summary}");
     for (number, downtime) in downtimes.iter().filter(|(_, downtime)| downtime.until_ms > now_ms) {
-        let begins = if downtime.since_ms > now_ms {
-            format!("from {} ", time(downtime.since_ms))
-        } else {
-            String::new()
-        };
         let comment = if downtime.comment.is_empty() { "" } else { ": " };
         let _ = writeln!(
             text,
-            "downtime {number} of {} {begins}until {}{comment}{}",
+            "downtime {number} of {} {}{comment}{}",
             downtime.pattern.shown(),
-            until(downtime),
+            when(downtime, now_ms),
             downtime.comment.shown()
         );
     }
@@ -108,6 +103,15 @@ pub(super) fn list(
         let _ = writeln!(text, "{}", delivery::line(delivery, &subject));
     }
     text
+}
+
+/// The beginning of a downtime if that is to come, and its end.
+pub(super) fn when(downtime: &Downtime, now_ms: i64) -> String {
+    let begins = match downtime.since_ms > now_ms {
+        true => format!("from {} ", time(downtime.since_ms)),
+        false => String::new(),
+    };
+    format!("{begins}until {}", until(downtime))
 }
 
 /// The end of a downtime, and its times of the week.

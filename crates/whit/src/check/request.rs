@@ -11,7 +11,6 @@ use super::arguments::now_ms;
 use super::known::{must_be_in, of_ledger, unknown};
 use super::render;
 use command::failure::Failure;
-use command::time_zone;
 
 /// An agent that runs takes requests four times a second. Results, which come in thousands, are not waited for.
 const LONGEST_WAIT: Duration = Duration::from_secs(3);
@@ -177,17 +176,12 @@ fn done(
         CheckRequest::Downtime(downtime) => {
             let count = known.iter().filter(|status| downtime.is_of(&status.name)).count();
             let checks = if count == 1 { "check" } else { "checks" };
-            let until = render::until(downtime);
-            let from = if downtime.since_ms > now_ms() {
-                format!("from {} ", time_zone::written_ms(downtime.since_ms))
-            } else {
-                String::new()
-            };
+            let when = render::when(downtime, now_ms());
             let all = ledger.downtimes().map_err(failed)?;
             let number = all.iter().find(|(number, known)| *number > last_number && known == downtime);
             match number {
                 Some((number, _)) => format!(
-                    "downtime {number} of {count} {checks} {from}until {until}; whit check undowntime {number} ends it\n"
+                    "downtime {number} of {count} {checks} {when}; whit check undowntime {number} ends it\n"
                 ),
                 None => return Err(Failure::new("the agent could not write the downtime: its log says why")),
             }

@@ -29,11 +29,13 @@ impl Known {
         Ok(Self { registry: CheckRegistry::new(Arc::clone(&options.checks), statuses), downtimes })
     }
 
-    /// Returns the reasons that hold now.
-    pub(super) fn reasons(&self, check: &Check, now_ms: i64) -> Vec<String> {
+    /// Appends a line for each reason that holds now.
+    pub(super) fn push_reasons(&self, check: &Check, now_ms: i64, text: &mut String) {
         let now = Timestamp::from_millisecond(now_ms).unwrap_or_default().to_zoned(time_zone::system());
         let silences = silences(&self.registry, check, &self.downtimes, &now);
-        silences.iter().map(|silence| words(silence, check)).collect()
+        for silence in &silences {
+            text.push_str(&format!("no notifications now: {}\n", words(silence, check)));
+        }
     }
 }
 
