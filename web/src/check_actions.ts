@@ -16,7 +16,7 @@ export class CheckActions {
   constructor(private readonly changed: () => void) {
     const said = () => ({ author: this.author.value, comment: this.comment.value });
     const asks = (text: string, what: string, more: () => Record<string, string | number>, title = "") =>
-      button(text, () => this.form.reportValidity() && void this.ask(what, { ...more() }), title);
+      button(text, () => this.form.reportValidity() && void this.ask(what, more()), title);
     this.form = made(
       "form",
       { className: "asks" },

@@ -333,6 +333,8 @@ async function ask_present(signal: AbortSignal): Promise<void> {
 
 /** Checks and alerts have ticks of their own, seconds apart. What was not answered stays as it was. */
 async function count_troubles(signal: AbortSignal): Promise<void> {
+  // The first line is that of the machine.
+  if (view.place !== "machine") return;
   const [checks, rules] = await Promise.allSettled([agent.check_counts(signal), agent.rules(signal)]);
   if (checks.status === "fulfilled") verdict.count_checks(checks.value);
   if (rules.status === "fulfilled") verdict.count_alerts(rules.value.groups.flatMap((group) => group.rules));
