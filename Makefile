@@ -59,10 +59,12 @@ test-beside: deps
 test-alone: deps
 	WHIT_TRIALS=alone $(CARGO) test --workspace --test live
 
-# The page in a browser, with an agent that records a machine under load. A test that lacks something says so and is left out.
+# The page in a browser, with an agent that records a machine under load. A test that lacks something says so and is left out. At
+# the end there is a line for each that failed.
+REPORTERS = $(foreach reporter,spec ./tests/failures.mjs,--test-reporter=$(reporter) --test-reporter-destination=stdout)
 test-page: deps $(MODULES)
 	$(BINARIES)
-	cd web && WHIT=../$(TARGET)/debug/whit node --test --test-reporter=spec --test-force-exit --test-concurrency=1 tests/
+	cd web && WHIT=../$(TARGET)/debug/whit node --test $(REPORTERS) --test-force-exit --test-concurrency=1 tests/
 
 # Installs the programs that tests need, if run as root on Debian.
 deps:

@@ -16,7 +16,7 @@ const MOST_FAILED_ATTEMPTS: usize = 1;
 /// So many of the slowest tests are listed.
 const SLOWEST: usize = 20;
 /// So many lines of the log of a step that failed are repeated at the end, where they are not lost if the output is cut.
-const LAST_LINES: usize = 12;
+const LAST_LINES: usize = 20;
 
 /// The outcome of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -209,12 +209,12 @@ mod tests {
 
     #[test]
     fn a_report_ends_with_the_logs_of_what_failed() {
-        let log: String = (0..20).map(|number| format!("line {number}\n\n")).collect();
+        let log: String = (0..30).map(|number| format!("line {number}\n\n")).collect();
         let lines = last_lines(&log);
-        assert!(lines.starts_with("    line 8\n") && lines.ends_with("    line 19\n"), "{lines}");
+        assert!(lines.starts_with("    line 10\n") && lines.ends_with("    line 29\n"), "{lines}");
         assert_eq!(last_lines("one\n"), "    one\n");
         let mut report = Report::new();
         report.add(vec![StepResult { last_lines: lines, ..StepResult::lost("attack") }]);
-        assert!(report.table().contains("\nThe log of attack ends with\n    line 8\n"));
+        assert!(report.table().contains("\nThe log of attack ends with\n    line 10\n"));
     }
 }
