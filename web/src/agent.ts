@@ -1,6 +1,6 @@
 // Asks the agent.
 
-import type { Answers, CheckDetail, Checks, Exits, Language, MarkEntry, Status, Tasks, Why } from "./replies";
+import type { Answers, CheckDetail, Checks, Exits, Language, MarkEntry, ProcessDetail, Status, Tasks, Why } from "./replies";
 
 interface Reply<T> {
   status: "success" | "error";
@@ -29,6 +29,10 @@ export class Busy extends Refused {
   }
 }
 
+/** The CPU time that the agent has used for all answers to this page, as it says, in milliseconds. */
+let used_ms = 0;
+export const agent_cpu_ms = () => used_ms;
+
 type Parameters = Record<string, string | number | string[]>;
 
 function form(parameters: Parameters): URLSearchParams {
@@ -48,6 +52,7 @@ async function ask<T>(path: string, parameters: Parameters, options: RequestInit
     if (signal?.aborted) throw error;
     throw new Refused("The agent does not answer: does whit agent run?");
   }
+  used_ms += Number(/cpu;dur=([\d.]+)/.exec(response.headers.get("server-timing") ?? "")?.[1] ?? 0);
   if (response.status === 401) location.reload();
   const retry_after_s = Number(response.headers.get("retry-after"));
   if (response.status === 503 && retry_after_s > 0) throw new Busy(retry_after_s);
@@ -71,6 +76,10 @@ export const tasks = (at_ms: number, by: "process" | "thread", signal?: AbortSig
 /** What was wrong in a window; of some tasks also where their time went. */
 export const why = (window: Window, target: string, signal?: AbortSignal) =>
   ask<Why>("/api/page/why", { ...window, target }, { signal });
+
+/** A process at the end of a window, or the last of its number in it. */
+export const process = (pid: string, started_ms: number | null, { from_ms, to_ms }: Window, signal?: AbortSignal) =>
+  ask<ProcessDetail | null>("/api/page/process", { pid, from_ms, at_ms: to_ms, ...(started_ms !== null && { started_ms }) }, { signal });
 
 /** The tasks of a selector that ended in a window. */
 export const exits = (of: string, window: Window, signal?: AbortSignal) =>

@@ -1,15 +1,17 @@
 // The tasks that ended in a window.
 
-import { element, made } from "./element";
+import { element, link, made } from "./element";
 import { unpressed } from "./press";
 import type { ExitEntry, Exits } from "./replies";
 import { duration, time, written, type Zone } from "./units";
+import { selector } from "./view";
 
 const HEADINGS = ["ended", "lived", "how", "on a CPU", "waited for a CPU", "waited for a disk", "user", "pid", "name"];
 
-export function show_exits({ count, rows }: Exits, zone: Zone): void {
+/** `address` returns that of a process, by its selector and start. */
+export function show_exits({ count, rows }: Exits, zone: Zone, address: (of: string, started_ms: number) => string): void {
   const head = made("tr", {}, ...HEADINGS.map((heading) => made("th", { scope: "col" }, heading)));
-  const table = made("table", {}, made("thead", {}, head), made("tbody", {}, ...rows.map((row) => line(row, zone))));
+  const table = made("table", {}, made("thead", {}, head), made("tbody", {}, ...rows.map((row) => line(row, zone, address))));
   const more = count > rows.length ? `, the last ${rows.length} of them` : "";
   const words = count === 0 ? "None of them ended in this time." : `${count} ended in this time${more}:`;
   const scroller = made("div", { className: "scroller", tabIndex: 0, role: "region", ariaLabel: "Tasks that ended" }, table);
@@ -17,7 +19,7 @@ export function show_exits({ count, rows }: Exits, zone: Zone): void {
   unpressed(show_exits, () => element("exits").replaceChildren(...parts));
 }
 
-function line(row: ExitEntry, zone: Zone): HTMLElement {
+function line(row: ExitEntry, zone: Zone, address: (of: string, started_ms: number) => string): HTMLElement {
   const how = row.signal !== null ? `signal ${row.signal}` : `status ${row.status ?? "–"}`;
   const cells = [
     time(row.ended_ms, zone),
@@ -28,7 +30,7 @@ function line(row: ExitEntry, zone: Zone): HTMLElement {
     written(row.block_io_s, "seconds"),
     row.user,
     String(row.pid),
-    row.is_thread ? `${row.name} (a thread)` : row.name,
+    row.is_thread ? `${row.name} (a thread)` : link(address(selector("pid", row.pid), row.started_ms), row.name),
   ];
-  return made("tr", {}, ...cells.map((text) => made("td", {}, text)));
+  return made("tr", {}, ...cells.map((cell) => made("td", {}, cell)));
 }

@@ -44,7 +44,7 @@ export function grouped(tasks: Iterable<TaskEntry>, by: Grouping): Row[] {
     const row: Row = { ...task, of };
     if (!is_single) {
       groups.set(value, row);
-      Object.assign(row, { name: value || "–", pid: null });
+      Object.assign(row, { name: value || "–", pid: null, started_ms: null });
     }
     rows.push(row);
   }

@@ -1,5 +1,6 @@
 // The page: what is in the address, shown. Only this module knows the address; it hands every other module what that needs.
 
+import * as about from "./about";
 import * as agent from "./agent";
 import type { Window } from "./agent";
 import { show_alerts } from "./alerts";
@@ -19,7 +20,7 @@ import { signs_in } from "./signs";
 import { TaskTable } from "./task_table";
 import { Timeline } from "./timeline";
 import { time, written } from "./units";
-import { read, selected, write, type View } from "./view";
+import { of_tasks, read, selected, write, type View } from "./view";
 import { OF_VERDICT, Verdict } from "./verdict";
 import { renew_why } from "./why";
 
@@ -56,7 +57,7 @@ const events: PlotEvents = {
 };
 const table = new TaskTable(element("tasks"), {
   sorted: (sort) => go({ sort }),
-  address: (of) => write({ ...view, place: "tasks", of }),
+  address: (of, started_ms) => address_of(of, started_ms),
 });
 const explore = new Explore(
   events,
@@ -112,6 +113,9 @@ let plotted = "";
 /** The check whose plots they are. */
 let plotted_check = "";
 
+/** The address of the page of some tasks, or of the process that started then. */
+const address_of = (of: string, started_ms: number | null = null) => write({ ...view, ...of_tasks(of, started_ms) });
+
 /** Shows something else, and lets the address say so. */
 function go(change: Partial<View>): void {
   view = { ...view, ...change };
@@ -150,12 +154,13 @@ async function show(): Promise<void> {
     if (view.place === "checks") return await show_checks(signal);
     if (view.place === "alerts") return await show_rules(signal);
     if (view.place !== "explore") prepare_plots();
+    if (view.place === "tasks") await show_about(signal);
     const parts = [signs_pace.work(() => show_signs(signal)), ask_present(signal)];
     if (view.place === "explore") parts.push(explore.show(view.expression, shown, status.tick_ms, view.zone, signal));
     else parts.push(plots!.show(shown, status.tick_ms, view.zone, signal).then(watch), why_pace.work(() => show_reasons(signal)));
     if (view.place !== "machine") watch();
     if (view.place === "machine") parts.push(show_tasks());
-    if (view.place === "tasks") parts.push(show_about(signal), agent.exits(view.of, shown, signal).then((exits) => show_exits(exits, view.zone)));
+    if (view.place === "tasks") parts.push(agent.exits(view.of, shown, signal).then((exits) => show_exits(exits, view.zone, address_of)));
     await Promise.all(parts);
     say(null);
   } catch (error) {
@@ -205,7 +210,8 @@ function show_frame(): void {
   if (view.place !== "tasks") document.title = "whit";
   else if (named !== view.of) {
     const target = selected(view.of);
-    name_target(target ? `${target.label} ${target.value}` : view.of);
+    about.name_target(target ? `${target.label} ${target.value}` : view.of);
+    element("about").replaceChildren();
   }
   named = view.place === "tasks" ? view.of : "";
   element<HTMLAnchorElement>("to-machine").href = write({ ...view, place: "machine" });
@@ -232,34 +238,18 @@ function prepare_plots(check = ""): void {
   plotted = wanted;
 }
 
-/** Which tasks they are: their programs, users and cgroups in the window. */
+/** Which tasks they are. A number of a process is used again: what is shown is one of them, while it ran. */
 async function show_about(signal: AbortSignal): Promise<void> {
-  const { to_ms } = shown;
-  const range = `[${Math.max(10_000, to_ms - shown.from_ms)}ms]`;
-  const expression = `group by (comm, user, cgroup) (last_over_time(whit_task_on_cpu_seconds_total${view.of}${range}))`;
-  const target = selected(view.of);
-  const expressions = [expression];
-  if (target?.label === "pid") {
-    const leader = `{pid=${JSON.stringify(target.value)},tid=${JSON.stringify(target.value)}}`;
-    expressions.push(`group by (comm) (last_over_time(whit_task_on_cpu_seconds_total${leader}${range}))`);
+  const detail = await about.process(view.of, view.started_ms, shown, signal);
+  if (detail === null) return about.show_tasks_of(view.of, shown, signal);
+  if (view.started_ms === null) {
+    view = { ...view, started_ms: detail.started_ms };
+    history.replaceState(null, "", write(view));
   }
-  const { answers } = await agent.plots(expressions, { from_ms: to_ms, to_ms, step_ms: 1000 }, signal);
-  const [curves, leaders] = [answers[0]?.curves ?? [], answers[1]?.curves ?? []];
-  const values = (label: string) => [...new Set(curves.map(({ labels }) => labels[label] ?? ""))].filter((value) => value !== "");
-  const about = (["comm", "user", "cgroup"] as const).map((label) => some(values(label)));
-  element("about").textContent = about.filter((text) => text !== "").join(" · ");
-  // A number alone says nothing to people. One that was used again has had several names.
-  const names = leaders.map(({ labels }) => labels["comm"] ?? "");
-  if (target && names.length > 0) name_target(`${some(names)} · pid ${target.value}`);
+  shown = about.life_in(shown, detail);
+  show_frame();
+  about.show_process(selected(view.of)!.value, detail, view.zone, address_of);
 }
-
-function name_target(name: string): void {
-  element("of").textContent = name;
-  document.title = `${name} · whit`;
-}
-
-/** The first of them. */
-const some = (texts: string[]) => texts.slice(0, 3).join(", ") + (texts.length > 3 ? ` and ${texts.length - 3} more` : "");
 
 /** Those whose values come by themselves: not what is summed over one user's tasks, nor over a long time. */
 const live_expressions = () => (view.place === "machine" && status.sees_all ? (plots?.live() ?? []) : []);
@@ -308,7 +298,7 @@ async function show_reasons(signal: AbortSignal): Promise<void> {
   };
   const again_s = await renew_why(target, title, ask, {
     plot: (expression) => write({ ...view, place: "explore", expression: expression.replace(/\[\d+m?s\]/g, `[${evidence_range_s()}s]`) }),
-    tasks: (of) => write({ ...view, place: "tasks", of }),
+    tasks: address_of,
   });
   if (again_s > 0) setTimeout(() => !signal.aborted && void why_pace.work(() => show_reasons(signal)).catch(() => undefined), 1000 * again_s);
 }

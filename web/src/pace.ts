@@ -1,5 +1,7 @@
 // How often something is asked for again: so rarely that it costs the agent no more than a thousandth of a CPU.
 
+import { agent_cpu_ms } from "./agent";
+
 const COST = 1 / 1000;
 const LEAST_MS = 15_000;
 
@@ -14,7 +16,8 @@ export class Pace {
 
   /** Does the work now. */
   async work(work: () => Promise<void>, least_ms = LEAST_MS): Promise<void> {
-    const began_ms = performance.now();
+    // What is asked for meanwhile by other works counts, too.
+    const used_ms = agent_cpu_ms();
     const number = ++this.works;
     // Not twice at the same time.
     this.due_ms = Infinity;
@@ -22,7 +25,7 @@ export class Pace {
       await work();
     } finally {
       // A newer one has begun otherwise.
-      if (number === this.works) this.due_ms = Date.now() + Math.max(least_ms, (performance.now() - began_ms) / COST);
+      if (number === this.works) this.due_ms = Date.now() + Math.max(least_ms, (agent_cpu_ms() - used_ms) / COST);
     }
   }
 }

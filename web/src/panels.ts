@@ -63,7 +63,8 @@ function time_panels(of: string | null): Panel[] {
   const wanted =
     of === null
       ? `sum(rate(whit_tasks_seconds_total{state=~"${WANTED}"}[W]))`
-      : TIMES.map(([state]) => time(state)).join(" + ");
+      : // What the kernel does not count, as waits without delay accounting, adds nothing.
+        TIMES.map(([state]) => `(${time(state)} or 0 * ${time("on_cpu")})`).join(" + ");
   // Of those that wanted none each part is 0.
   const part = ([state, name]: [string, string]): Curve => ({ expression: `${time(state)} / clamp_min(${wanted}, 1e-9)`, name });
   const curve = ([state, name]: [string, string]): Curve => ({ expression: time(state), name });

@@ -1,4 +1,5 @@
-// Presses of a pointer: a link or button that is replaced between press and release gets no click.
+// Presses of a pointer: a link or button that is replaced between press and release gets no click, and a part of a plot that is marked must
+// not move away.
 
 /** A release that is never reported, as of a click that opens a menu, is taken for one after this time. */
 const LONGEST_MS = 5000;
@@ -18,7 +19,7 @@ addEventListener("blur", released);
 
 function pressed(event: PointerEvent): void {
   const is_click = event.isPrimary && event.button === 0 && !event.ctrlKey;
-  if (!is_click || !(event.target instanceof Element) || event.target.closest("a, button") === null) return;
+  if (!is_click || !(event.target instanceof Element) || event.target.closest("a, button, .u-over, #timeline") === null) return;
   is_pressed = true;
   clearTimeout(limit);
   limit = setTimeout(released, LONGEST_MS);

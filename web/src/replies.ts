@@ -102,7 +102,11 @@ export type TaskEntry = { name: string,
 /**
  * `null` if the row is several processes, which have ended.
  */
-pid: number | null, user: string, cgroup: string, threads: number, is_ended: boolean, on_cpu: number | null, run_queue: number | null, block_io: number | null, 
+pid: number | null, 
+/**
+ * In milliseconds since 1970; `null` where `pid` is.
+ */
+started_ms: number | null, user: string, cgroup: string, threads: number, is_ended: boolean, on_cpu: number | null, run_queue: number | null, block_io: number | null, 
 /**
  * The reason for which most of its threads sleep; `null` if none does or none is known.
  */
@@ -115,6 +119,58 @@ read_bytes: number | null,
  * A second.
  */
 written_bytes: number | null, };
+
+/**
+ * A process, as it was at a time or, if it had ended, at its end. What is not known is `null`.
+ */
+export type ProcessDetail = { name: string, user: string, cgroup: string, command_line: string | null, 
+/**
+ * In milliseconds since 1970.
+ */
+started_ms: number, 
+/**
+ * The same; `null` if it was running.
+ */
+ended_ms: number | null, status: number | null, signal: number | null, 
+/**
+ * Its parent, the parent of that one, and so on.
+ */
+ancestors: Array<RelativeEntry>, children_count: number, 
+/**
+ * The first of them.
+ */
+children: Array<RelativeEntry>, threads_count: number, 
+/**
+ * The first of them.
+ */
+threads: Array<ThreadEntry>, 
+/**
+ * How many of its threads sleep for which reason, the most first.
+ */
+waits: Array<WaitCount>, };
+
+/**
+ * A process that is an ancestor or a child.
+ */
+export type RelativeEntry = { pid: number, name: string, 
+/**
+ * In milliseconds since 1970.
+ */
+started_ms: number, };
+
+/**
+ * A thread of a process.
+ */
+export type ThreadEntry = { tid: number, name: string, 
+/**
+ * `null` if it does not sleep, or the reason is not known.
+ */
+waits_for: string | null, };
+
+/**
+ * Threads that sleep for one reason.
+ */
+export type WaitCount = { reason: string, threads: number, };
 
 /**
  * Tasks that ended.

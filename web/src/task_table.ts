@@ -6,7 +6,7 @@ import type { ActiveTasks, TaskEntry, Tasks } from "./replies";
 import { written, type Measure } from "./units";
 import type { Grouping } from "./view";
 
-type Key = Exclude<keyof TaskEntry, "is_ended">;
+type Key = Exclude<keyof TaskEntry, "is_ended" | "started_ms">;
 
 interface Column {
   key: Key;
@@ -53,8 +53,8 @@ const PRINTED = 40;
 
 export interface TableEvents {
   sorted(key: string): void;
-  /** The address of the page of some tasks. */
-  address(of: string): string;
+  /** The address of the page of some tasks, or of the process that started then. */
+  address(of: string, started_ms: number | null): string;
 }
 
 export class TaskTable {
@@ -204,7 +204,7 @@ export class TaskTable {
       const one = cell(text, `${is_word ? "word" : "number"} ${key}`);
       if (key === "name" && row.of !== null) {
         const link = document.createElement("a");
-        link.href = this.events.address(row.of);
+        link.href = this.events.address(row.of, row.started_ms);
         link.textContent = text;
         one.replaceChildren(link);
       }

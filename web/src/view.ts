@@ -22,6 +22,8 @@ export interface View {
   place: Place;
   /** Of "tasks": which, as a selector of labels. */
   of: string;
+  /** Of one process: when it started, because its number is used again. */
+  started_ms: number | null;
   /** Of "checks": one by its name, else a list of those in which a text is. */
   check: string;
   find: string;
@@ -44,6 +46,7 @@ export interface View {
 const USUAL: View = {
   place: "machine",
   of: "",
+  started_ms: null,
   check: "",
   find: "",
   state: "problems",
@@ -68,6 +71,7 @@ export function read(hash: string): View {
   return {
     place: place === "tasks" && !of.startsWith("{") ? "machine" : place,
     of,
+    started_ms: number("started"),
     check: said.get("check") ?? "",
     find: said.get("find") ?? "",
     state: said.get("state") ?? USUAL.state,
@@ -88,7 +92,10 @@ export function write(view: View): string {
     if (value !== usual && value !== null) said.set(name, String(typeof value === "number" ? Math.round(value) : value));
   };
   say("place", view.place, USUAL.place);
-  if (view.place === "tasks") say("of", view.of, "");
+  if (view.place === "tasks") {
+    say("of", view.of, "");
+    say("started", view.started_ms, null);
+  }
   if (view.place === "checks") {
     say("check", view.check, "");
     say("find", view.find, "");
@@ -106,6 +113,9 @@ export function write(view: View): string {
 
 /** A selector of one label. */
 export const selector = (label: string, value: string | number) => `{${label}=${JSON.stringify(String(value))}}`;
+
+/** A change of the view to some tasks; `started_ms`: of one process. */
+export const of_tasks = (of: string, started_ms: number | null = null): Partial<View> => ({ place: "tasks", of, started_ms });
 
 /** The label and value of such a selector. */
 export function selected(of: string): { label: string; value: string } | null {

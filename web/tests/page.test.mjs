@@ -8,7 +8,7 @@ import { HOSTILE, LOAD, Machine, rest } from "./machine.mjs";
 
 const TOKEN = "0123456789abcdef0123456789abcdef";
 
-need("the page in a browser", [[spawnSync("stress", ["--version"]).status === 0, "stress"]]);
+need("the page in a browser");
 
 let machine, browser, agent, load;
 /** What pages complained about. */
@@ -75,10 +75,15 @@ test("the cursor shows the tasks under it, a click keeps them", async () => {
 
 test("dragging zooms, and all of history is a click away", async () => {
   const page = await open();
-  const { x, y, width, height } = await plot(page, "Memory").locator(".u-over").boundingBox();
-  await page.mouse.move(x + width * 0.1, y + height / 2);
+  const over = plot(page, "Memory").locator(".u-over");
+  // Answers that come meanwhile may move it: each time it is where it is then.
+  const to = async (part) => {
+    const { width, height } = await over.boundingBox();
+    await over.hover({ position: { x: width * part, y: height / 2 } });
+  };
+  await to(0.1);
   await page.mouse.down();
-  await page.mouse.move(x + width * 0.4, y + height / 2, { steps: 5 });
+  for (const part of [0.2, 0.3, 0.4]) await to(part);
   await page.mouse.up();
   await until("a window in the address", () => shown(page).get("end"));
   assert.ok(Number(shown(page).get("span")) <= 600_000);
@@ -86,9 +91,18 @@ test("dragging zooms, and all of history is a click away", async () => {
   await until("all in the address", () => shown(page).get("span") === "all" && !shown(page).get("end"));
   await page.goBack();
   await until("the window again", () => shown(page).get("end"));
-  const strip = await page.locator("#timeline svg").boundingBox();
-  await page.mouse.click(strip.x + strip.width * 0.3, strip.y + 5);
-  await until("a tenth of all", () => Number(shown(page).get("span")) === 10_000);
+  const before = page.url();
+  const strip = page.locator("#timeline svg");
+  const whole_ms = async () => {
+    const { data } = await (await fetch(`${agent.address}/api/page/status`)).json();
+    return data.last_ms - data.first_ms;
+  };
+  const before_ms = await whole_ms();
+  await strip.click({ position: { x: (await strip.boundingBox()).width * 0.3, y: 5 } });
+  await until("a part around it", () => page.url() !== before);
+  // A tenth of all, but ten seconds at least.
+  const span_ms = Number(shown(page).get("span"));
+  assert.ok(span_ms >= Math.max(10_000, before_ms / 10 - 1) && span_ms <= Math.max(10_000, (await whole_ms()) / 10 + 1), `${span_ms} of ${before_ms}`);
   await page.close();
 });
 
@@ -127,16 +141,18 @@ test("exits are listed", async () => {
 test("the first line says how the machine is", async () => {
   const page = await open();
   const chips = () => page.locator("#verdict > *").allTextContents();
-  await until("a verdict", async () => /^(Healthy|\d+ findings?)$/.test((await chips())[0] ?? ""));
-  const found = await chips();
-  assert.match(found[1], /^CPU [0-9.]+ %$/);
+  // A check is critical and an alert fires.
+  const found = await until("a verdict", async () => {
+    const found = await chips();
+    return /^(No findings|\d+ findings?)$/.test(found[0]) && /^CPU [0-9.]+ %$/.test(found[1]) && found;
+  });
   assert.match(found[2], /^memory [0-9.]+ [MG]iB of [0-9.]+ GiB$/);
   // Then why, then plots, then tasks.
   const tops = await Promise.all(["#verdict", "#why-section", "#plots", "#tasks-section"].map(async (id) => (await page.locator(id).boundingBox()).y));
   assert.deepEqual(tops, tops.toSorted((one, other) => one - other));
   // What is said agrees with the list below.
-  const count = await page.locator("#why li").count();
-  if (found[0] !== "Healthy") assert.ok(count >= parseInt(found[0], 10));
+  const [first, count] = await page.evaluate(() => [document.querySelector("#verdict > *").textContent, document.querySelectorAll("#why li").length]);
+  if (first !== "No findings") assert.ok(count >= parseInt(first, 10), `${first}, ${count}`);
   await is_accessible(page);
   await page.close();
 });
@@ -196,10 +212,9 @@ test("the last answer stays while another is made, or if there is none", async (
     await released;
     return route.continue();
   });
-  const before = await page.locator("#why-title").textContent();
   await page.keyboard.press("2");
   await state.filter({ hasText: "is added up" }).waitFor();
-  assert.equal(await page.locator("#why-title").textContent(), before);
+  assert.match(await page.locator("#why-title").textContent(), /^Why, /);
   assert.ok((await page.locator("#why li").count()) > 0);
   // Its title may be the same, if less than a second has passed.
   const answer = page.waitForResponse((response) => response.url().includes("/api/page/why") && response.ok());

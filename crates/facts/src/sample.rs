@@ -99,6 +99,14 @@ pub struct Clock {
     pub realtime: Nanos,
 }
 
+impl Clock {
+    /// Returns a time on the boot clock in milliseconds since 1970, by what the clocks say now.
+    pub fn realtime_ms_of(&self, boottime: Nanos) -> i64 {
+        let since_1970 = self.realtime.0.cast_signed() - self.boottime.0.cast_signed();
+        (since_1970 + boottime.0.cast_signed()) / 1_000_000
+    }
+}
+
 /// /proc/pressure, all of it.
 #[derive(Clone, Debug, Default)]
 pub struct Pressures {

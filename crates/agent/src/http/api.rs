@@ -9,7 +9,7 @@ use std::time::Duration;
 use axum::Extension;
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use formats::series_name::{SeriesName, is_label};
 use jiff::Timestamp;
@@ -134,7 +134,13 @@ async fn with_past_for(
     answer: impl FnOnce(&Past, &Cancellation) -> Response + Send + 'static,
 ) -> Response {
     let in_turn = in_turn(shared, requester, timeout, |past, cancellation| {
-        let answer = answer(past, cancellation);
+        let before = probe::own_thread_cpu_time();
+        let mut answer = answer(past, cancellation);
+        // So that those who ask again and again know what it costs, however long they wait: the page does.
+        let cpu_ms = probe::own_thread_cpu_time().saturating_sub(before).0 as f64 / 1e6;
+        if let Ok(timing) = HeaderValue::from_str(&format!("cpu;dur={cpu_ms:.1}")) {
+            answer.headers_mut().insert("server-timing", timing);
+        }
         match cancellation.is_recalled() && answer.status() == StatusCode::SERVICE_UNAVAILABLE {
             true => unavailable(Busy { retry_after: RECALLED_PAUSE }),
             false => answer,

@@ -242,6 +242,7 @@ fn router(shared: &Arc<Shared>) -> Router {
         .route("/plots", any(page::plots))
         .route("/tasks", get(page::tasks))
         .route("/exits", get(page::exits))
+        .route("/process", get(page::process))
         .route("/marks", get(page::marks).post(page::marks))
         .route("/language", get(page::language))
         .route("/checks", get(checks::list))

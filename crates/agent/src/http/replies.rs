@@ -93,6 +93,8 @@ pub(super) struct TaskEntry {
     pub(super) name: String,
     /// `null` if the row is several processes, which have ended.
     pub(super) pid: Option<u32>,
+    /// In milliseconds since 1970; `null` where `pid` is.
+    pub(super) started_ms: Option<i64>,
     pub(super) user: String,
     pub(super) cgroup: String,
     pub(super) threads: u32,
@@ -107,6 +109,60 @@ pub(super) struct TaskEntry {
     pub(super) read_bytes: Option<f32>,
     /// A second.
     pub(super) written_bytes: Option<f32>,
+}
+
+/// A process, as it was at a time or, if it had ended, at its end. What is not known is `null`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(super) struct ProcessDetail {
+    pub(super) name: String,
+    pub(super) user: String,
+    pub(super) cgroup: String,
+    pub(super) command_line: Option<String>,
+    /// In milliseconds since 1970.
+    pub(super) started_ms: i64,
+    /// The same; `null` if it was running.
+    pub(super) ended_ms: Option<i64>,
+    pub(super) status: Option<u32>,
+    pub(super) signal: Option<u32>,
+    /// Its parent, the parent of that one, and so on.
+    pub(super) ancestors: Vec<RelativeEntry>,
+    pub(super) children_count: u32,
+    /// The first of them.
+    pub(super) children: Vec<RelativeEntry>,
+    pub(super) threads_count: u32,
+    /// The first of them.
+    pub(super) threads: Vec<ThreadEntry>,
+    /// How many of its threads sleep for which reason, the most first.
+    pub(super) waits: Vec<WaitCount>,
+}
+
+/// A process that is an ancestor or a child.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(super) struct RelativeEntry {
+    pub(super) pid: u32,
+    pub(super) name: String,
+    /// In milliseconds since 1970.
+    pub(super) started_ms: i64,
+}
+
+/// A thread of a process.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(super) struct ThreadEntry {
+    pub(super) tid: u32,
+    pub(super) name: String,
+    /// `null` if it does not sleep, or the reason is not known.
+    pub(super) waits_for: Option<&'static str>,
+}
+
+/// Threads that sleep for one reason.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(super) struct WaitCount {
+    pub(super) reason: &'static str,
+    pub(super) threads: u32,
 }
 
 /// Tasks that ended.
@@ -341,6 +397,10 @@ mod tests {
             declaration::<Tasks>(),
             declaration::<ActiveTasks>(),
             declaration::<TaskEntry>(),
+            declaration::<ProcessDetail>(),
+            declaration::<RelativeEntry>(),
+            declaration::<ThreadEntry>(),
+            declaration::<WaitCount>(),
             declaration::<Exits>(),
             declaration::<ExitEntry>(),
             declaration::<MarkEntry>(),

@@ -1,5 +1,6 @@
 //! Tasks of a tick as rows of the page.
 
+use facts::sample::Clock;
 use facts::task::figure::Figure;
 use facts::task::groups::{GroupBy, GroupRow, RowId, TaskGroups};
 use facts::task::store::TaskStore;
@@ -19,7 +20,7 @@ pub(super) fn rows(past: &Past, tasks: &PastTasks, by: GroupBy) -> Tasks {
         let row = groups.row(&tasks.store, id);
         let cgroup = row.cgroup().and_then(|id| tasks.cgroups.get(&id));
         let waits_for = reason(&groups, &tasks.store, id);
-        entry(&row, waits_for, cgroup.map_or("", String::as_str), past.users(), by)
+        entry(&row, waits_for, cgroup.map_or("", String::as_str), (past.users(), tasks.clock), by)
     });
     Tasks { at_ms: tasks.clock.realtime.0.cast_signed() / 1_000_000, rows: rows.collect() }
 }
@@ -34,7 +35,7 @@ pub(super) fn entry(
     row: &GroupRow<'_>,
     waits_for: Option<&'static str>,
     cgroup: &str,
-    users: &Users,
+    (users, clock): (&Users, Clock),
     by: GroupBy,
 ) -> TaskEntry {
     let parts = row.breakdown();
@@ -45,6 +46,7 @@ pub(super) fn entry(
     TaskEntry {
         name: name.unwrap_or_else(|| "–".to_owned()),
         pid: is_one.then(|| row.pid()),
+        started_ms: is_one.then(|| clock.realtime_ms_of(row.key().start)),
         user: user.unwrap_or_default(),
         cgroup: cgroup.to_owned(),
         threads: row.sum.threads,

@@ -119,7 +119,7 @@ impl Past {
                     }
                     let ended = record.between.1;
                     let started = ended.saturating_sub(record.row.wall);
-                    let [started_ms, ended_ms] = [started, ended].map(|at| realtime_ms(clock, at));
+                    let [started_ms, ended_ms] = [started, ended].map(|at| clock.realtime_ms_of(at));
                     exits.last.push_back(PastExit { record: *record, started_ms, ended_ms });
                 }
             }
@@ -133,9 +133,4 @@ fn at_boottime(clock: Clock, boottime: Nanos) -> Clock {
     let ago = clock.boottime.saturating_sub(boottime);
     let [monotonic, realtime] = [clock.monotonic, clock.realtime].map(|time| time.saturating_sub(ago));
     Clock { monotonic, boottime, realtime }
-}
-
-/// A time on the boot clock in milliseconds since 1970.
-fn realtime_ms(clock: Clock, at: Nanos) -> i64 {
-    (clock.realtime.0.cast_signed() - clock.boottime.0.cast_signed() + at.0.cast_signed()) / 1_000_000
 }

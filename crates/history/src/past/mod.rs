@@ -10,7 +10,10 @@ mod lines;
 mod moment;
 mod parts;
 mod past_sums;
+mod process;
 mod recorded_series;
+#[cfg(test)]
+mod reused;
 mod round;
 mod stuck;
 #[cfg(test)]
@@ -39,6 +42,7 @@ pub use batched_source::BatchedSource;
 pub use exits::EndedProcess;
 pub use exits::PastExit;
 pub use moment::{PastMachine, PastTasks};
+pub use process::{PastProcess, ProcessKey, Relative};
 pub use task_selection::BriefProcesses;
 pub use watched::WatchedSummary;
 

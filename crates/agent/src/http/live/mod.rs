@@ -282,7 +282,8 @@ impl Publisher {
                 false => labels.cgroup(row.key(), row.cgroup()),
             });
             let waits_for = task_rows::reason(groups, tasks, id);
-            rows.push(task_rows::entry(&row, waits_for, cgroup.unwrap_or_default(), &self.users, watched.by));
+            let names = (&self.users, tasks.clock());
+            rows.push(task_rows::entry(&row, waits_for, cgroup.unwrap_or_default(), names, watched.by));
         }
         let gone =
             gone.into_iter().filter(|key| groups.row_of(key.pid).is_none()).map(|key| key.pid).collect();

@@ -4,6 +4,7 @@ mod download;
 mod exits;
 mod language;
 mod marks;
+mod process;
 mod stream;
 
 use std::ops::Range;
@@ -32,6 +33,7 @@ use history::past::Past;
 use history::why;
 pub(super) use language::language;
 pub(super) use marks::marks;
+pub(super) use process::process;
 pub(super) use stream::stream;
 
 /// From the year 1 to 9999: others are no times, and would overflow.

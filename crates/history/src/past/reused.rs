@@ -1,0 +1,87 @@
+//! Processes by their number and start.
+
+use facts::sample::Clock;
+use facts::task::comm::Comm;
+use facts::task::figure::Figure;
+use facts::task::store::TaskStore;
+use facts::task::{TaskKey, TaskRow};
+use facts::unit::Nanos;
+use query::Limits;
+use store::{Retention, Store, TaskTick, Tick};
+
+use super::{Past, ProcessKey};
+
+const BEGIN_MS: i64 = 1_700_000_000_000;
+
+fn row(pid: u32, ppid: u32, start_s: u64, comm: &str) -> TaskRow {
+    let mut row = TaskRow {
+        key: TaskKey { pid, start: Nanos(start_s * Nanos::SECOND.0) },
+        tgid: Some(pid),
+        ppid: Some(ppid),
+        comm: Comm::new(comm.as_bytes()),
+        ..TaskRow::default()
+    };
+    row.figures.set(Figure::ON_CPU, Some(1));
+    row
+}
+
+/// A minute of "first", which is a child of "shell" and has a thread and a child; of a process "second", which has the number of "first" from
+/// the 40th second on. Nothing has an exit record.
+fn record(store: &mut Store) {
+    let mut tasks = TaskStore::default();
+    for second in 1..=60_u64 {
+        let at = Nanos(second * Nanos::SECOND.0);
+        let clock =
+            Clock { realtime: Nanos(BEGIN_MS as u64 * 1_000_000 + at.0), boottime: at, monotonic: at };
+        tasks.begin(clock);
+        tasks.put(&row(1, 0, 0, "init"));
+        tasks.put(&row(5, 1, 0, "shell"));
+        if second <= 20 {
+            tasks.put(&row(7, 5, 1, "first"));
+            tasks.put(&TaskRow { tgid: Some(7), ..row(8, 5, 1, "first") });
+            tasks.put(&row(9, 7, 1, "child"));
+        }
+        if second >= 40 {
+            tasks.put(&row(7, 1, 40, "second"));
+        }
+        tasks.remove_stale();
+        tasks.finish(&mut Vec::new());
+        let tasks = Some(TaskTick { store: &tasks, lost_exits: 0 });
+        store.append(&Tick { clock, boot_id: "boot", values: &[], tasks }).unwrap();
+    }
+}
+
+#[test]
+fn a_number_that_was_used_again_is_another_process() {
+    let directory = std::env::temp_dir().join(format!("whit-reused-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let path = directory.join("history.sqlite");
+    let mut store = Store::open(&path, Retention::default()).unwrap();
+    record(&mut store);
+    store.close().unwrap();
+    let past = Past::open(&path).unwrap();
+    let at_ms = |second: i64| BEGIN_MS + second * 1000;
+    let find = |started_s: Option<i64>, second: i64| {
+        let key = ProcessKey { pid: 7, started_ms: started_s.map(at_ms) };
+        past.process(key, [at_ms(1), at_ms(second)], &Limits::default()).unwrap()
+    };
+    let first = find(Some(1), 60).unwrap();
+    assert_eq!(
+        (first.row.comm.to_lossy(), first.started_ms, first.ended_ms),
+        ("first".into(), at_ms(1), Some(at_ms(20)))
+    );
+    let ancestors: Vec<String> = first.ancestors.iter().map(|one| one.comm.to_lossy()).collect();
+    assert_eq!(ancestors, ["shell", "init"]);
+    assert_eq!(first.children.iter().map(|child| child.pid).collect::<Vec<_>>(), [9]);
+    assert_eq!(first.threads.iter().map(|thread| thread.key.pid).collect::<Vec<_>>(), [7, 8]);
+    // Also a time between, at which there was none of this number, and one at which it was running.
+    assert_eq!(find(Some(1), 30).unwrap().ended_ms, Some(at_ms(20)));
+    assert_eq!(find(Some(1), 10).unwrap().ended_ms, None);
+    let second = find(Some(40), 60).unwrap();
+    assert_eq!((second.row.comm.to_lossy(), second.ended_ms), ("second".into(), None));
+    // Without a start it is that of the time.
+    assert_eq!(find(None, 60).unwrap().started_ms, at_ms(40));
+    assert_eq!(find(None, 10).unwrap().started_ms, at_ms(1));
+    assert!(find(None, 30).is_none() && find(Some(25), 60).is_none());
+    std::fs::remove_dir_all(directory).unwrap();
+}

@@ -1,0 +1,81 @@
+// Which tasks a page is about: of one process also when it ran, and its relatives.
+
+import * as agent from "./agent";
+import type { Window } from "./agent";
+import { element, link, made } from "./element";
+import { unpressed } from "./press";
+import type { ProcessDetail, RelativeEntry } from "./replies";
+import { duration, time, type Zone } from "./units";
+import { selected, selector } from "./view";
+
+/** Threads and relatives that are named before a number stands for the rest. */
+const NAMED = 10;
+
+/** The address of some tasks, or of the process that started then. */
+type Address = (of: string, started_ms?: number) => string;
+
+/** The name of the page's tasks. */
+export function name_target(name: string): void {
+  element("of").textContent = name;
+  document.title = `${name} · whit`;
+}
+
+/** A process, and how it was in a window; null: none of this number was recorded in it. */
+export async function process(of: string, started_ms: number | null, window: Window, signal: AbortSignal): Promise<ProcessDetail | null> {
+  const target = selected(of);
+  return target?.label === "pid" ? agent.process(target.value, started_ms, window, signal) : null;
+}
+
+/** The part of a window in which it ran; the window itself if there is none. */
+export function life_in(window: Window, { started_ms, ended_ms }: ProcessDetail): Window {
+  const [from_ms, to_ms] = [Math.max(window.from_ms, started_ms), Math.min(window.to_ms, ended_ms ?? window.to_ms)];
+  return from_ms < to_ms ? { from_ms, to_ms } : window;
+}
+
+/** Shows when it ran, and its relatives. */
+export function show_process(pid: string, detail: ProcessDetail, zone: Zone, address: Address): void {
+  name_target(`${detail.name} · pid ${pid}`);
+  const { user, cgroup, command_line, ancestors, children, children_count, threads, threads_count, waits } = detail;
+  const relatives = (entries: RelativeEntry[]) =>
+    entries.map(({ pid, name, started_ms }) => made("li", {}, link(address(selector("pid", pid), started_ms), `${name} ${pid}`)));
+  const list = (title: string, items: HTMLElement[], count: number) => {
+    const more = count > items.length ? [made("li", {}, `and ${count - items.length} more`)] : [];
+    return items.length === 0 ? [] : [made("dt", {}, title), made("dd", {}, made("ul", {}, ...items, ...more))];
+  };
+  const of_threads = threads.map(({ tid, name, waits_for }) =>
+    made("li", {}, link(address(selector("tid", tid)), `${name} ${tid}`), waits_for === null ? "" : `: ${waits_for}`));
+  const asleep = waits.map(({ reason, threads }) => `${threads} ${threads === 1 ? "waits" : "wait"} for ${reason}`).join(", ");
+  const parts = [
+    made("p", {}, [life(detail, zone), user].filter((text) => text !== "").join(" · "), ...(cgroup ? [" · ", link(address(selector("cgroup", cgroup)), cgroup)] : [])),
+    ...(command_line ? [made("p", {}, made("code", {}, command_line))] : []),
+    made(
+      "dl",
+      {},
+      ...list("Started by", relatives(ancestors), ancestors.length),
+      ...list(children_count === 1 ? "1 child" : `${children_count} children`, relatives(children.slice(0, NAMED)), children_count),
+      ...(threads_count > 1 ? list(`${threads_count} threads${asleep ? `: ${asleep}` : ""}`, of_threads.slice(0, NAMED), threads_count) : []),
+    ),
+  ];
+  unpressed(show_process, () => element("about").replaceChildren(...parts));
+}
+
+/** When it ran, in words. */
+function life({ started_ms, ended_ms, status, signal }: ProcessDetail, zone: Zone): string {
+  if (ended_ms === null) return `runs since ${time(started_ms, zone)}`;
+  const how = signal !== null ? `, ended by signal ${signal}` : status !== null ? `, ended with status ${status}` : "";
+  return `not running since ${time(ended_ms, zone)}: it ran for ${duration(ended_ms - started_ms)}${how}`;
+}
+
+/** Shows the programs, users and cgroups of tasks in a window. */
+export async function show_tasks_of(of: string, { from_ms, to_ms }: Window, signal: AbortSignal): Promise<void> {
+  const range = `[${Math.max(10_000, to_ms - from_ms)}ms]`;
+  const expression = `group by (comm, user, cgroup) (last_over_time(whit_task_on_cpu_seconds_total${of}${range}))`;
+  const { answers } = await agent.plots([expression], { from_ms: to_ms, to_ms, step_ms: 1000 }, signal);
+  const curves = answers[0]?.curves ?? [];
+  const values = (label: string) => [...new Set(curves.map(({ labels }) => labels[label] ?? ""))].filter((value) => value !== "");
+  const about = (["comm", "user", "cgroup"] as const).map((label) => some(values(label)));
+  element("about").textContent = about.filter((text) => text !== "").join(" · ");
+}
+
+/** The first of them. */
+const some = (texts: string[]) => texts.slice(0, 3).join(", ") + (texts.length > 3 ? ` and ${texts.length - 3} more` : "");
