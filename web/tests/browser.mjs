@@ -26,7 +26,7 @@ export function need(what, more = []) {
 }
 
 /** A test that fails if it does not end. */
-export const test = (name, body, timeout_ms = 150_000) => node.test(name, { timeout: timeout_ms }, body);
+export const test = (name, body, timeout_ms = 300_000) => node.test(name, { timeout: timeout_ms }, body);
 
 /** Prepares the tests of a file, which fail if this does not end. */
 export const prepare = (body) => node.before(body, { timeout: 150_000 });
@@ -39,6 +39,16 @@ export const finally_end = (what) => node.after(async () => {
 }, { timeout: 60_000 });
 
 export const launch = () => chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+
+/** Opens a page of a browser or of a context. What it waits for comes within the time of a test, on a machine of any speed. */
+export async function page_of(place, options) {
+  const page = await place.newPage(options);
+  page.setDefaultTimeout(LONGEST_WAIT_MS);
+  return page;
+}
+
+/** The longest that a page waits for something. */
+const LONGEST_WAIT_MS = 120_000;
 
 /** What the browser itself says of an agent that answers others first. */
 const BUSY = "the server responded with a status of 503";

@@ -2,7 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { setPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 
 /** A name that would run if it were markup: all that fits into the name of a task. */
@@ -15,7 +15,7 @@ const CONFIG = `
 interval = "1s"
 [[alert]]
 name = "busy"
-expression = 'sum(rate(node_cpu_seconds_total{mode=~"user|system"}[10s])) > 0.7'
+expression = 'sum(rate(node_cpu_seconds_total{mode=~"user|system"}[10s])) > 0.2'
 [[check]]
 name = "fine"
 command = ["sh", "-c", "echo 'all is well | wells=3'"]
@@ -35,6 +35,7 @@ export class Machine {
   constructor() {
     // Also behind a test that failed, and one that did not end.
     process.on("exit", () => this.#kill("SIGKILL"));
+    for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(1));
   }
 
   /** Starts a command. It ends with the tests of the file. */
@@ -62,11 +63,14 @@ export class Machine {
     throw new Error("the agent does not answer");
   }
 
-  /** Uses a CPU, as one process: a parent of the same name would be another row, which is the first one now and then. */
+  /** Uses a CPU, as one process: a parent of the same name would be another row, which is the first one now and then. It gives way to what is
+   * tested. */
   load() {
     const path = join(this.directory, LOAD);
     if (!existsSync(path)) copyFileSync("/bin/sh", path);
-    return this.start(path, "-c", "while :; do :; done");
+    const load = this.start(path, "-c", "while :; do :; done");
+    setPriority(load.pid, 10);
+    return load;
   }
 
   /** Has a task of the hostile name. */

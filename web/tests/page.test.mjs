@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 
-import { finally_end, is_accessible, launch, need, picture, prepare, test, until, watch } from "./browser.mjs";
+import { finally_end, is_accessible, launch, need, page_of, picture, prepare, test, until, watch } from "./browser.mjs";
 import { HOSTILE, LOAD, Machine, rest } from "./machine.mjs";
 
 const TOKEN = "0123456789abcdef0123456789abcdef";
@@ -28,7 +28,7 @@ finally_end(() => ({ browsers: [browser], machine }));
 
 /** Opens a view, and waits until it is shown. */
 async function open(hash = "", options = {}) {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options });
+  const page = await page_of(browser, { viewport: { width: 1280, height: 900 }, ...options });
   watch(page, complaints);
   await page.goto(`${agent.address}/${hash}`);
   await page.locator("#own-cost:has-text('whit:')").waitFor();
@@ -232,7 +232,7 @@ test("the last answer stays while another is made, or if there is none", async (
 
 test("alerts and marks are on the time line", async () => {
   const page = await open();
-  await page.locator("#signs .alert", { hasText: "busy" }).first().waitFor({ timeout: 30_000 });
+  await page.locator("#signs .alert", { hasText: "busy" }).first().waitFor();
   await page.keyboard.press("m");
   await page.getByLabel("What happened").fill("deployed <b>2.3</b>");
   await page.keyboard.press("Enter");
@@ -307,7 +307,7 @@ test("checks at one glance, and something is done about several at once", async 
   await picture(page, "checks", { fullPage: true });
   await page.getByRole("button", { name: "acknowledge them" }).click();
   await square("web1/broken").and(page.locator(".known")).waitFor();
-  assert.equal(await page.locator("#check-actions").isVisible(), false);
+  await page.locator("#check-actions").waitFor({ state: "hidden" });
   await until("it is dimmed", async () => (await page.locator("#checks tr.known").count()) === 1);
   // The first line of the machine counts checks, also when ticks come by themselves.
   await page.keyboard.press("o");
@@ -430,7 +430,7 @@ test("names are names", async () => {
 
 test("an agent that is gone is said to be, and comes back", async () => {
   const other = await machine.agent(9152);
-  const page = await browser.newPage();
+  const page = await page_of(browser);
   await page.goto(other.address);
   await page.locator("#own-cost:has-text('whit:')").waitFor();
   await page.route("**/api/**", (route) => route.abort());
@@ -449,7 +449,7 @@ test("without the token there is the sign-in alone", async () => {
   for (const path of ["/page.js", "/style.css", "/metrics", "/api/page/status", "/api/v1/query?query=1", "/-/ready"]) {
     assert.equal((await get(path)).status, 401, path);
   }
-  const page = await browser.newPage();
+  const page = await page_of(browser);
   await page.goto(guarded.address);
   await is_accessible(page);
   const sign_in = async (token, answer) => {

@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 
-import { finally_end, is_accessible, launch, need, picture, prepare, test, until, watch } from "./browser.mjs";
+import { finally_end, is_accessible, launch, need, page_of, picture, prepare, test, until, watch } from "./browser.mjs";
 import { Machine, rest } from "./machine.mjs";
 
 const CORPUS = new URL("../../crates/syndication/tests/corpus/", import.meta.url);
@@ -55,7 +55,7 @@ async function sign_in(name, options = {}) {
   const browser = await launch();
   browsers.push(browser);
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true, ...options });
-  const page = await context.newPage();
+  const page = await page_of(context);
   watch(page, complaints);
   await page.goto(`${agent.address}/feeds/`);
   await page.fill("[name=name]", name);

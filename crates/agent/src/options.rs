@@ -9,6 +9,7 @@ use alerts::AlertOptions;
 use checks::CheckOptions;
 use facts::unit::Ratio;
 use recorder::RecorderOptions;
+use remote_write::ReceiverOptions;
 use service::Privileged;
 use text::printable::Shown as _;
 
@@ -29,6 +30,8 @@ pub struct AgentOptions {
     pub alerts: Option<AlertOptions>,
     /// The options of checks; `None`: there are none.
     pub checks: Option<CheckOptions>,
+    /// The stores that are sent what was recorded.
+    pub remote_write: Vec<ReceiverOptions>,
     /// The feeds that are polled, and how; `None`: none.
     #[cfg(feature = "feeds")]
     pub feeds: Option<feeds::FeedOptions>,

@@ -50,6 +50,8 @@ pub enum DocumentKind {
     History,
     /// A series of a history.
     HistorySeries,
+    /// A receiver of remote write.
+    HistoryReceiver,
     /// The answer to an expression.
     Query,
     /// The answer of `whit why`.

@@ -27,6 +27,7 @@ mod request_queue;
 mod sessions;
 mod shared;
 mod sign_in;
+mod task_replies;
 mod task_rows;
 
 use std::io;

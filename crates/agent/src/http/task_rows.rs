@@ -9,7 +9,7 @@ use facts::task::{Cause, TaskRow};
 use facts::unit::Nanos;
 use sampling::users::Users;
 
-use super::replies::{TaskEntry, Tasks};
+use super::task_replies::{TaskEntry, Tasks};
 use history::past::{Past, PastTasks};
 
 /// The rows that are seen in a history.

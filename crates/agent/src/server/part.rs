@@ -186,6 +186,7 @@ mod tests {
             http: None,
             alerts: None,
             checks: None,
+            remote_write: Vec::new(),
             #[cfg(feature = "feeds")]
             feeds: None,
             requests_cpu_limit: facts::unit::Ratio(1.0),

@@ -18,6 +18,7 @@ use alerts::AlertWatch;
 use checks::CheckWatch;
 use checks::livestatus::Livestatus;
 use history::task_sums::Summarizer;
+use remote_write::RemoteWriteWatch;
 use service::Log;
 
 impl Part for HttpServer {
@@ -137,6 +138,23 @@ impl Part for CheckWatch {
     fn reconfigure(&mut self, _old: &Settings, new: &Settings) -> bool {
         Self::reconfigure(self, new.options.checks.clone());
         true
+    }
+}
+
+impl Part for RemoteWriteWatch {
+    const NAME: &'static str = "the threads of remote write";
+
+    fn start(context: &mut Context) -> Result<Option<Self>, String> {
+        let receivers = context.settings.options.remote_write.clone();
+        if receivers.is_empty() {
+            return Ok(None);
+        }
+        let started = Self::start(receivers, &context.history);
+        started.map(Some).map_err(|error| format!("remote write: {error}"))
+    }
+
+    fn reconfigure(&mut self, _old: &Settings, new: &Settings) -> bool {
+        self.options() == new.options.remote_write
     }
 }
 

@@ -16,6 +16,7 @@ use alerts::AlertWatch;
 use checks::CheckWatch;
 use checks::livestatus::Livestatus;
 use recorder::messages::TaskReading;
+use remote_write::RemoteWriteWatch;
 use service::Log;
 
 /// The parts. They end when this is dropped.
@@ -27,6 +28,7 @@ struct Parts {
     alerts: Slot<AlertWatch>,
     checks: Slot<CheckWatch>,
     sums: Slot<Sums>,
+    remote_write: Slot<RemoteWriteWatch>,
     #[cfg(feature = "feeds")]
     feeds: Slot<FeedWatch>,
 }
@@ -40,6 +42,7 @@ impl Parts {
             &mut self.alerts,
             &mut self.checks,
             &mut self.sums,
+            &mut self.remote_write,
             #[cfg(feature = "feeds")]
             &mut self.feeds,
         ]
@@ -126,6 +129,7 @@ pub(crate) fn is_any_enabled(options: &AgentOptions) -> bool {
     let is_enabled = options.http.is_some()
         || options.socket.is_some()
         || options.alerts.is_some()
-        || options.checks.is_some();
+        || options.checks.is_some()
+        || !options.remote_write.is_empty();
     is_enabled || has_reader(options)
 }

@@ -21,7 +21,7 @@ use configuration::{Fault, Options, expected, parse, text};
 pub(super) const DEFAULTS: &str = include_str!("defaults.toml");
 
 /// The keys that a table may have.
-const ROOT: [&str; 17] = [
+const ROOT: [&str; 18] = [
     "interval",
     "slow_interval",
     "data",
@@ -39,6 +39,7 @@ const ROOT: [&str; 17] = [
     "check",
     "host",
     "feeds",
+    "remote_write",
 ];
 
 /// Where the configuration comes from.
@@ -147,6 +148,7 @@ fn read(text: &str, defaults: AgentOptions) -> Result<AgentOptions, Fault> {
     options.recorder.relabelling = rules::read(&root)?;
     options.alerts = alerts::tables::read(&root)?;
     options.checks = checks::tables::read(&root, time_zone::system())?;
+    options.remote_write = remote_write::tables::read(&root, rules::read, &probe::host_name())?;
     #[cfg(feature = "feeds")]
     {
         options.feeds = super::feeds::read(&root)?;

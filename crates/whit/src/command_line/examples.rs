@@ -128,6 +128,7 @@ pub(crate) fn of(command: &str) -> &'static [Example] {
         "history" => &[
             ("history", "From when to when, how many ticks and series"),
             ("history --list", "The names of all series"),
+            ("history remote", "How far the stores are to which it goes out"),
         ],
         "doctor" => &[
             ("doctor", "What this machine gives, and how to get the rest"),

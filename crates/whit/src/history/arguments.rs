@@ -30,6 +30,8 @@ pub(crate) enum HistoryTask {
         with_series: bool,
         is_json: bool,
     },
+    /// Says how far the receivers of remote write are.
+    Remote { is_json: bool },
     /// Writes samples, under the names that rules give them.
     Export(Window, Format, Relabelling),
     /// Adds what these files contain.
@@ -90,6 +92,8 @@ pub(crate) fn command() -> Command {
                 "Add the samples of files: an export, text of Prometheus with times, or sadf -j",
             )
             .arg(files.num_args(1..).required(true).help("What is imported; - is standard input")),
+            action("remote", "Show how far the receivers of remote write are, and what they refuse")
+                .arg(json()),
             action("verify", "Read everything, and say what is damaged"),
             action("compact", "Thin what is old now, and make the file as small as possible"),
             action("drop", "Delete what is old; a block of ten minutes that is partly newer stays")
@@ -129,6 +133,7 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<HistoryArgs, Failure>
             HistoryTask::Export(window, format, rules.transpose()?.unwrap_or_default())
         }
         "import" => HistoryTask::Import(matches.get_many("file").into_iter().flatten().cloned().collect()),
+        "remote" => HistoryTask::Remote { is_json: matches.get_flag("json") },
         "verify" => HistoryTask::Verify,
         "compact" => HistoryTask::Compact,
         "drop" => HistoryTask::Drop(instant(matches, "until")?.unwrap_or(i64::MIN)),

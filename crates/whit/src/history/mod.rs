@@ -3,6 +3,7 @@
 pub(crate) mod arguments;
 mod export;
 mod import;
+mod remote;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -43,6 +44,10 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
                     "{damaged} parts are damaged and were left out: whit history verify"
                 )));
             }
+        }
+        HistoryTask::Remote { is_json } => {
+            let history = History::open(&path).map_err(failed)?;
+            remote::show(&args.directory, &history, *is_json, &failed)?;
         }
         HistoryTask::Import(files) => import_files(&args.directory, files)?,
         HistoryTask::Verify => {

@@ -16,7 +16,8 @@ use sampling::users::Users;
 
 use super::cancellation::Cancellation;
 use super::clients::{ClientKey, RecallFlag, Requester};
-use super::replies::{ActiveTasks, Answers};
+use super::replies::Answers;
+use super::task_replies::ActiveTasks;
 use super::{answers, task_rows};
 use history::past::Past;
 use recent::{LONGEST_MS, Recent};

@@ -13,9 +13,9 @@ use super::{reply, time_ms};
 use crate::http::api::{Form, limits, with_past};
 use crate::http::cancellation::Cancellation;
 use crate::http::clients::Requester;
-use crate::http::replies::{ExitEntry, Exits};
 use crate::http::reply::Refusal;
 use crate::http::shared::Shared;
+use crate::http::task_replies::{ExitEntry, Exits};
 use history::past::{Past, PastExit};
 
 /// Rows of a reply.

@@ -11,9 +11,9 @@ use facts::task::waits::Waits;
 use super::{reply, time_ms};
 use crate::http::api::{Form, limits, with_past};
 use crate::http::clients::Requester;
-use crate::http::replies::{ProcessDetail, RelativeEntry, ThreadEntry, WaitCount};
 use crate::http::reply::{Refusal, bad_data};
 use crate::http::shared::Shared;
+use crate::http::task_replies::{ProcessDetail, RelativeEntry, ThreadEntry, WaitCount};
 use history::past::{Past, PastProcess, ProcessKey, Relative};
 
 /// Children and threads of a reply.

@@ -1,0 +1,30 @@
+//! The options of a receiver.
+
+use std::time::Duration;
+
+use formats::relabel::Relabelling;
+
+/// A store that is sent what was recorded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReceiverOptions {
+    /// Distinguishes it from others.
+    pub name: String,
+    /// Where requests go, with the path.
+    pub url: String,
+    /// Headers that each request has, credentials among them.
+    pub headers: Vec<(String, String)>,
+    /// Series that meet one of these selectors go out. None: all do.
+    pub selectors: Vec<String>,
+    /// How their labels change.
+    pub relabelling: Relabelling,
+    /// Labels that are added where a series does not have them.
+    pub labels: Vec<(String, String)>,
+    /// Between two requests of what is new.
+    pub interval: Duration,
+    /// The longest that a request may take.
+    pub timeout: Duration,
+    /// So much of the history goes out first to a receiver that is new.
+    pub first: Duration,
+    /// So much goes out again when the receiver could not be reached: it may have lost what it had not written yet.
+    pub again: Duration,
+}

@@ -1,0 +1,126 @@
+//! The next samples behind a place in a history.
+
+use std::path::Path;
+
+use formats::series_name::SeriesName;
+use query::STALE_BITS;
+use store::{History, Reading, StoreError};
+
+use crate::selection::Selection;
+
+/// About so many samples are read at once.
+const MOST_SAMPLES: f64 = 20_000.0;
+/// The length of history that is read at first, and the most; it grows where samples are rare.
+const FIRST_NS: i64 = 10_000_000_000;
+const LONGEST_NS: i64 = 3_600_000_000_000;
+
+/// A series, as it goes out, and its next samples: milliseconds since 1970 and value, in the order of time.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct NextSamples {
+    pub(crate) name: SeriesName,
+    pub(crate) samples: Vec<(i64, f64)>,
+}
+
+/// What was read of a history.
+#[derive(Debug, Default)]
+pub(crate) struct Part {
+    pub(crate) series: Vec<NextSamples>,
+    /// Its end, in nanoseconds since 1970: the place behind it, once it is taken.
+    pub(crate) to_ns: i64,
+    /// The first tick of the history, in nanoseconds since 1970.
+    pub(crate) first_ns: i64,
+    /// Blocks that are damaged and were left out.
+    pub(crate) damaged: u64,
+}
+
+/// Reads a history part by part.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    /// The length of the next part.
+    length_ns: i64,
+}
+
+impl Reader {
+    pub(crate) fn new() -> Self {
+        Self { length_ns: FIRST_NS }
+    }
+
+    /// Reads what is behind a place in nanoseconds since 1970. `None`: there is nothing yet.
+    ///
+    /// # Errors
+    /// If the history cannot be read.
+    pub(crate) fn next(
+        &mut self,
+        path: &Path,
+        selection: &mut Selection,
+        behind_ns: i64,
+    ) -> Result<Option<Part>, StoreError> {
+        let history = History::open(path)?;
+        let Some((first_ns, last_ns)) = history.extent()?.realtime_ns else { return Ok(None) };
+        if last_ns <= behind_ns {
+            return Ok(None);
+        }
+        selection.update(history.series().into_iter().map(|(name, _)| name));
+        let series = selection.series();
+        let names: Vec<&str> = series.iter().map(|(recorded, _)| *recorded).collect();
+        let from_ns = behind_ns.max(first_ns - 1);
+        let to_ns = from_ns.saturating_add(self.length_ns).min(last_ns);
+        let mut samples: Vec<Vec<(i64, f64)>> = vec![Vec::new(); series.len()];
+        let damaged = history.read_all(&names, from_ns + 1, to_ns, |place, reading| {
+            let at_ms = reading.clock().realtime.0.cast_signed() / 1_000_000;
+            let value = match reading {
+                Reading::Sample(sample) => sample.value,
+                Reading::End(_) => f64::from_bits(STALE_BITS),
+            };
+            samples[place].push((at_ms, value));
+        })?;
+        let count: usize = samples.iter().map(Vec::len).sum();
+        self.learn(count, to_ns - from_ns);
+        let series = series.into_iter().zip(samples).filter(|(_, samples)| !samples.is_empty());
+        let series =
+            series.map(|((_, name), samples)| NextSamples { name: name.clone(), samples: in_order(samples) });
+        Ok(Some(Part { series: series.collect(), to_ns, first_ns, damaged }))
+    }
+
+    /// Chooses the length of the next part by how many samples this one had.
+    fn learn(&mut self, count: usize, length_ns: i64) {
+        let ratio = MOST_SAMPLES / (count.max(1) as f64);
+        // No more than twice as long: samples may come closer.
+        self.length_ns = ((length_ns as f64 * ratio.min(2.0)) as i64).clamp(FIRST_NS / 10, LONGEST_NS);
+    }
+}
+
+/// Each time once, as receivers want it: where the clock was set back, the later sample counts.
+fn in_order(mut samples: Vec<(i64, f64)>) -> Vec<(i64, f64)> {
+    if samples.windows(2).all(|pair| pair[0].0 < pair[1].0) {
+        return samples;
+    }
+    samples.reverse();
+    samples.sort_by_key(|(at_ms, _)| *at_ms);
+    samples.dedup_by_key(|(at_ms, _)| *at_ms);
+    samples
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_time_is_there_once() {
+        assert_eq!(in_order(vec![(1, 1.0), (2, 2.0)]), [(1, 1.0), (2, 2.0)]);
+        assert_eq!(in_order(vec![(1, 1.0), (3, 3.0), (2, 2.0), (3, 4.0)]), [(1, 1.0), (2, 2.0), (3, 4.0)]);
+    }
+
+    #[test]
+    fn parts_have_about_as_many_samples() {
+        let mut reader = Reader::new();
+        reader.learn(5_000, FIRST_NS);
+        assert_eq!(reader.length_ns, 2 * FIRST_NS);
+        reader.learn(200_000, FIRST_NS);
+        assert_eq!(reader.length_ns, FIRST_NS / 10);
+        for _ in 0..20 {
+            reader.learn(0, reader.length_ns);
+        }
+        assert_eq!(reader.length_ns, LONGEST_NS);
+    }
+}

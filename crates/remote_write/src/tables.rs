@@ -1,0 +1,213 @@
+//! Receivers as TOML.
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use configuration::{Fault, Options, expected, text};
+use formats::relabel::Relabelling;
+use formats::series_name::is_label;
+use query::parse_selector;
+
+use crate::options::ReceiverOptions;
+
+const KNOWN: [&str; 16] = [
+    "url",
+    "name",
+    "match",
+    "labels",
+    "relabel",
+    "headers",
+    "token",
+    "token_file",
+    "user",
+    "password",
+    "password_file",
+    "interval",
+    "timeout",
+    "first",
+    "again",
+    "enabled",
+];
+const USUAL_INTERVAL: Duration = Duration::from_secs(5);
+const USUAL_TIMEOUT: Duration = Duration::from_secs(30);
+const WEEK: Duration = Duration::from_secs(7 * 86_400);
+/// Headers that requests have already.
+const OWN_HEADERS: [&str; 5] =
+    ["content-type", "content-encoding", "content-length", "host", "x-prometheus-remote-write-version"];
+
+/// Reads `[[remote_write]]`. `rules` reads the tables `relabel` of a receiver, `host` is the usual label `instance`.
+///
+/// # Errors
+/// The first fault.
+pub fn read(
+    root: &Options<'_, '_>,
+    rules: impl Fn(&Options<'_, '_>) -> Result<Relabelling, Fault>,
+    host: &str,
+) -> Result<Vec<ReceiverOptions>, Fault> {
+    let mut receivers: Vec<ReceiverOptions> = Vec::new();
+    for table in root.tables("remote_write")? {
+        table.refuse_unknown(KNOWN.into_iter(), "[[remote_write]]")?;
+        let receiver = receiver(&table, rules(&table)?, host)?;
+        if receivers.iter().any(|other| other.name == receiver.name) {
+            let wanted =
+                format!("there is a receiver \"{}\" already: each needs a name of its own", receiver.name);
+            return Err(table.fault_of("name", wanted));
+        }
+        if table.get("enabled").is_none() || table.flag("enabled")? {
+            receivers.push(receiver);
+        }
+    }
+    Ok(receivers)
+}
+
+fn receiver(table: &Options<'_, '_>, relabelling: Relabelling, host: &str) -> Result<ReceiverOptions, Fault> {
+    let url = table.required_text("url", "\"http://store:8428/api/v1/write\"")?;
+    table.check_http_address("url", url)?;
+    let name = match table.text("name")? {
+        Some(name) => name.to_owned(),
+        None => host_of(url).replace(|letter: char| !is_of_name(letter), "-"),
+    };
+    if name.is_empty() || name.starts_with('.') || name.len() > 100 || !name.chars().all(is_of_name) {
+        return Err(table.fault_of("name", "expected letters, digits, \"-\", \"_\" and \".\""));
+    }
+    let selectors = table.texts("match")?;
+    for selector in &selectors {
+        parse_selector(selector)
+            .map_err(|error| table.fault_of("match", format!("\"{selector}\": {error}")))?;
+    }
+    let mut labels = vec![("instance".to_owned(), host.to_owned()), ("job".to_owned(), "whit".to_owned())];
+    for (label, value) in pairs(table, "labels", "{ instance = \"web1\" }", is_label)? {
+        labels.retain(|(known, _)| *known != label);
+        labels.push((label, value));
+    }
+    // An empty label is none.
+    labels.retain(|(_, value)| !value.is_empty());
+    let is_header = |name: &str| {
+        !name.is_empty()
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+            && !OWN_HEADERS.contains(&name.to_ascii_lowercase().as_str())
+    };
+    let mut headers = pairs(table, "headers", "{ X-Scope-OrgID = \"a\" }", is_header)?;
+    headers.extend(authorization(table)?);
+    if headers.iter().any(|(_, value)| value.chars().any(char::is_control)) {
+        return Err(table.fault_of("headers", "a header is one line"));
+    }
+    let within =
+        |key, least_s, most, wanted| table.duration_within(key, Duration::from_secs(least_s)..=most, wanted);
+    Ok(ReceiverOptions {
+        name,
+        url: url.to_owned(),
+        headers,
+        selectors,
+        relabelling,
+        labels,
+        interval: within("interval", 1, Duration::from_secs(3600), "1s to 1h")?.unwrap_or(USUAL_INTERVAL),
+        timeout: within("timeout", 1, Duration::from_secs(300), "1s to 5m")?.unwrap_or(USUAL_TIMEOUT),
+        first: within("first", 0, 52 * WEEK, "0s to 52w")?.unwrap_or(Duration::ZERO),
+        again: within("again", 0, Duration::from_secs(3600), "0s to 1h")?.unwrap_or(Duration::ZERO),
+    })
+}
+
+/// The header with credentials, if there are some.
+fn authorization(table: &Options<'_, '_>) -> Result<Option<(String, String)>, Fault> {
+    let token = table.secret("token")?;
+    let (user, password) = (table.text("user")?, table.secret("password")?);
+    let header = |value: String| Some(("Authorization".to_owned(), value));
+    match (token, user, password) {
+        (None, None, None) => Ok(None),
+        (Some(token), None, None) => Ok(header(format!("Bearer {token}"))),
+        (None, Some(user), Some(password)) => {
+            Ok(header(format!("Basic {}", BASE64_STANDARD.encode(format!("{user}:{password}")))))
+        }
+        (None, _, _) => Err(table.fault("user and password (or password_file) need one another")),
+        (Some(_), _, _) => Err(table.fault_of("token", "either a token, or user and password")),
+    }
+}
+
+/// A table of texts whose keys are what `is_key` says.
+fn pairs(
+    table: &Options<'_, '_>,
+    key: &str,
+    example: &str,
+    is_key: impl Fn(&str) -> bool,
+) -> Result<Vec<(String, String)>, Fault> {
+    let Some(value) = table.get(key) else { return Ok(Vec::new()) };
+    let pairs = value.get_ref().as_table().ok_or_else(|| expected(value, example))?;
+    let mut found = Vec::new();
+    for (name, value) in pairs.iter() {
+        if !is_key(name.get_ref()) {
+            return Err(Fault::new(name.span(), format!("\"{}\" cannot stand in {key}", name.get_ref())));
+        }
+        found.push((name.get_ref().to_string(), text(value)?.to_owned()));
+    }
+    Ok(found)
+}
+
+fn host_of(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?']).next().unwrap_or(rest);
+    authority.rsplit('@').next().unwrap_or(authority)
+}
+
+fn is_of_name(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.')
+}
+
+#[cfg(test)]
+mod tests {
+    use configuration::parse;
+
+    use super::*;
+
+    fn options(text: &str) -> Result<Vec<ReceiverOptions>, Fault> {
+        let document = parse(text)?;
+        read(&Options::new(document.get_ref(), 0..0), |_| Ok(Relabelling::default()), "web1")
+    }
+
+    #[test]
+    fn what_is_not_said_is_as_usual() {
+        let own = options("[[remote_write]]\nurl = \"https://ann:x@store:8428/api/v1/write\"").unwrap();
+        assert_eq!((own.len(), own[0].name.as_str(), own[0].interval), (1, "store-8428", USUAL_INTERVAL));
+        let label = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(own[0].labels, [label("instance", "web1"), label("job", "whit")]);
+        let own = options(
+            "[[remote_write]]\nurl = \"http://s\"\nname = \"a\"\ntoken = \"t\"\nlabels = { job = \"\", rack = \"3\" }\nfirst = \"1d\"\n\
+             headers = { X-Scope-OrgID = \"a\" }\n[[remote_write]]\nurl = \"http://s\"\nenabled = false",
+        )
+        .unwrap();
+        assert_eq!(own.len(), 1);
+        assert_eq!(own[0].labels, [label("instance", "web1"), label("rack", "3")]);
+        assert_eq!(own[0].headers, [label("X-Scope-OrgID", "a"), label("Authorization", "Bearer t")]);
+        assert_eq!(own[0].first, Duration::from_secs(86_400));
+        let basic =
+            options("[[remote_write]]\nurl = \"http://s\"\nuser = \"a@b\"\npassword = \"c d\"").unwrap();
+        assert_eq!(basic[0].headers, [label("Authorization", "Basic YUBiOmMgZA==")]);
+    }
+
+    #[test]
+    fn faults_have_words() {
+        for (more, message) in [
+            ("", "this needs url"),
+            ("url = \"ftp://s\"", "expected an address"),
+            ("url = \"http://s\"\nname = \"../x\"", "expected letters"),
+            ("url = \"http://s\"\nmatch = [\"{\"]", "\"{\": "),
+            ("url = \"http://s\"\nlabels = { a-b = \"c\" }", "\"a-b\" cannot stand in labels"),
+            ("url = \"http://s\"\nheaders = { Host = \"c\" }", "\"Host\" cannot stand in headers"),
+            ("url = \"http://s\"\nuser = \"c\"", "user and password"),
+            ("url = \"http://s\"\nuser = \"c\"\ntoken = \"d\"", "either a token"),
+            ("url = \"http://s\"\ninterval = \"10ms\"", "expected 1s to 1h"),
+            (
+                "url = \"http://s\"\nname = \"a\"\n[[remote_write]]\nname = \"a\"\nurl = \"http://t\"",
+                "there is a receiver",
+            ),
+            (
+                "url = \"http://s\"\nmatchers = []",
+                "[[remote_write]] has no option \"matchers\"; did you mean \"match\"?",
+            ),
+        ] {
+            let fault = options(&format!("[[remote_write]]\n{more}")).unwrap_err();
+            assert!(fault.message.starts_with(message), "{more}: {}", fault.message);
+        }
+    }
+}
