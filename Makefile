@@ -68,7 +68,7 @@ test-page: deps $(MODULES)
 
 # Installs the programs that tests need, if run as root on Debian.
 deps:
-	@.ci/install-peers bash chromium clang-14 conky-cli curl e2fsprogs fonts-dejavu-core g++ gcc findutils i3-wm i3status iproute2 libc6-dev libcap2-bin llvm-14 make monitoring-plugins-basic mount nagios4-core newsboat openssl procps prometheus python3 python3-venv strace stress sysstat systemd systemd-container tmux util-linux valgrind x11-utils xdotool xvfb
+	@.ci/install-peers bash chromium clang-14 conky-cli curl e2fsprogs fonts-dejavu-core g++ gcc findutils i3-wm i3status iproute2 libc6-dev libcap2-bin llvm-14 make monitoring-plugins-basic mount nagios4-core newsboat openssl procps prometheus python3 python3-venv strace stress sysstat systemd systemd-container tmux util-linux valgrind victoria-metrics x11-utils xdotool xvfb
 
 # What is generated and committed, made anew: the tree must not differ. Files that stay the same are not touched, so that a build may
 # run meanwhile.

@@ -42,6 +42,7 @@ mod query;
 mod query_expressions;
 mod random;
 mod relabel;
+mod remote_write;
 mod run;
 mod running_agent;
 mod scheduler_clock;
@@ -101,6 +102,7 @@ fn main() {
         waits::trials(),
         why::trials(),
         relabel::trials(),
+        remote_write::trials(),
         name_service::trials(),
         namespaces::trials(),
         run::trials(),

@@ -1,0 +1,301 @@
+//! Remote write: a store that fails in every way has each sample of the history in the end, once.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use formats::series_name::SeriesName;
+use libtest_mimic::Failed;
+use prost::Message;
+use query::Answer;
+use remote_store::{Asked, RemoteStore};
+use serde_json::Value;
+
+use super::machine::{Running, Scratch, WHIT, documents, port, wait_for, whit};
+use super::prometheus::Prometheus;
+use super::trials::{Need, Trial, exact};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let peers = [Need::Program("prometheus"), Need::Program("victoria-metrics")];
+    vec![
+        exact("every_sample_arrives_once_over_faults_and_kills", &[], faults),
+        exact("stores_have_what_was_recorded", &peers, peer_stores),
+    ]
+}
+
+/// The request of remote write, version 1.
+#[derive(Clone, PartialEq, Message)]
+struct Request {
+    #[prost(message, repeated, tag = "1")]
+    series: Vec<Sent>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Sent {
+    #[prost(message, repeated, tag = "1")]
+    labels: Vec<Label>,
+    #[prost(message, repeated, tag = "2")]
+    samples: Vec<Sample>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Label {
+    #[prost(string, tag = "1")]
+    name: String,
+    #[prost(string, tag = "2")]
+    value: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Message)]
+struct Sample {
+    #[prost(double, tag = "1")]
+    value: f64,
+    #[prost(int64, tag = "2")]
+    at_ms: i64,
+}
+
+/// Samples by series and time in milliseconds: the bits of their values.
+type Samples = BTreeMap<(String, i64), u64>;
+
+/// A store whose answers are bad, in turn, and which refuses one series.
+#[derive(Clone, Default)]
+struct Store(Arc<Mutex<Taken>>);
+
+#[derive(Default)]
+struct Taken {
+    samples: Samples,
+    requests: usize,
+    /// What no sender may do.
+    faults: Vec<String>,
+}
+
+const REFUSED: &str = "node_load5";
+
+impl Store {
+    fn listen(&self) -> Result<u16, Failed> {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let port = listener.local_addr()?.port();
+        let store = self.clone();
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let store = store.clone();
+                std::thread::spawn(move || while store.answer(&stream).is_some() {});
+            }
+        });
+        Ok(port)
+    }
+
+    /// Answers a request. `None`: the connection ends.
+    fn answer(&self, mut stream: &TcpStream) -> Option<()> {
+        let mut reader = BufReader::new(stream.try_clone().ok()?);
+        let (mut length, mut line) = (0, String::new());
+        while reader.read_line(&mut line).ok()? > 2 {
+            if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().ok()?;
+            }
+            line.clear();
+        }
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body).ok()?;
+        let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        taken.requests += 1;
+        // One after another they would only make the sender wait for longer.
+        let (is_taken, answer) = match taken.requests % 60 {
+            1 => (false, "503 Busy\r\nRetry-After: 1"),
+            // The data are there, and the sender does not know.
+            3 => (true, ""),
+            5 => (true, "502 Bad gateway"),
+            7 => (false, "429 Slower"),
+            9 => (false, ""),
+            _ => (true, "204 Taken"),
+        };
+        let bytes = snap::raw::Decoder::new().decompress_vec(&body).ok()?;
+        let request = Request::decode(bytes.as_slice()).ok()?;
+        let is_refused = request.series.iter().any(|sent| name(&sent.labels).metric() == REFUSED);
+        let answer = match answer {
+            "204 Taken" if is_refused => "400 Bad request",
+            answer => answer,
+        };
+        if is_taken && !is_refused {
+            taken.take(&request);
+        }
+        match answer {
+            "" => None,
+            answer => {
+                stream.write_all(format!("HTTP/1.1 {answer}\r\nContent-Length: 0\r\n\r\n").as_bytes()).ok()
+            }
+        }
+    }
+}
+
+fn name(labels: &[Label]) -> SeriesName {
+    let mut name = SeriesName::default();
+    labels.iter().for_each(|label| name.set(&label.name, &label.value));
+    name
+}
+
+impl Taken {
+    fn take(&mut self, request: &Request) {
+        for Sent { labels, samples } in &request.series {
+            let mut name = name(labels);
+            if name.take("instance") != "web1" || name.take("job") != "whit" {
+                self.faults.push(format!("{name}: other labels"));
+            }
+            if labels.windows(2).any(|pair| pair[0].name >= pair[1].name) {
+                self.faults.push(format!("{name}: its labels are in no order"));
+            }
+            if samples.windows(2).any(|pair| pair[0].at_ms >= pair[1].at_ms) {
+                self.faults.push(format!("{name}: its samples are in no order"));
+            }
+            for Sample { value, at_ms } in samples {
+                let bits = value.to_bits();
+                let known = self.samples.insert((name.to_string(), *at_ms), bits);
+                if known.is_some_and(|known| known != bits) {
+                    self.faults.push(format!("{name}: two values at {at_ms}"));
+                }
+            }
+        }
+    }
+}
+
+fn start(directory: &Path) -> Result<Running, Failed> {
+    let mut command = Command::new(WHIT);
+    command
+        .args(["agent", "--interval", "100ms", "--http", "127.0.0.1:0", "--config"])
+        .arg(directory.join("agent.toml"));
+    command.arg("--data").arg(directory.join("data")).arg("--now").arg(directory.join("now"));
+    command.arg("--socket").arg(directory.join("socket")).stderr(Stdio::null());
+    Ok(Running(command.spawn()?))
+}
+
+/// How far receivers are, by name.
+fn progress(directory: &Path) -> BTreeMap<String, Value> {
+    let data = directory.join("data");
+    if !data.join("remote-write").exists() {
+        return BTreeMap::new();
+    }
+    let text = whit(&["history", "remote", "--json", "--data", data.to_str().unwrap()]);
+    let named = |receiver: Value| (receiver["name"].as_str().unwrap_or_default().to_owned(), receiver);
+    documents(&text).into_iter().map(named).collect()
+}
+
+/// All samples of the machine up to a place in nanoseconds since 1970.
+fn recorded(directory: &Path, place_ns: i64) -> Samples {
+    let data = directory.join("data");
+    let text = whit(&["history", "export", "--format", "json", "--data", data.to_str().unwrap()]);
+    let mut samples = Samples::new();
+    for series in documents(&text) {
+        let name = series["series"].as_str().unwrap();
+        let times = series["realtimes_ns"].as_array().unwrap().iter().map(|at| at.as_i64().unwrap());
+        for (at_ns, value) in times.zip(series["values"].as_array().unwrap()) {
+            if at_ns <= place_ns {
+                let bits = value.as_f64().expect("a number").to_bits();
+                samples.insert((name.to_owned(), at_ns / 1_000_000), bits);
+            }
+        }
+    }
+    samples
+}
+
+/// Answers are bad or get lost, one series is refused, and the agent is killed again and again.
+fn faults() -> Result<(), Failed> {
+    let scratch = Scratch::new("remote-write");
+    let store = Store::default();
+    let port = store.listen()?;
+    let config = format!(
+        "[[remote_write]]\nurl = \"http://127.0.0.1:{port}/write\"\nname = \"store\"\ninterval = \"1s\"\nfirst = \"1h\"\n\
+         labels = {{ instance = \"web1\" }}\n"
+    );
+    fs::write(scratch.0.join("agent.toml"), config)?;
+    let requests = || store.0.lock().unwrap_or_else(PoisonError::into_inner).requests;
+    for _ in 0..3 {
+        let before = requests();
+        let mut agent = start(&scratch.0)?;
+        wait_for("the store is asked", || requests() >= before + 5);
+        agent.0.kill()?;
+        agent.0.wait()?;
+    }
+    let _agent = start(&scratch.0)?;
+    let place =
+        || progress(&scratch.0).get("store").and_then(|store| store["place_ns"].as_i64()).unwrap_or(0);
+    let begun = place();
+    wait_for("it is two seconds further", || place() > begun + 2_000_000_000);
+    let seen = progress(&scratch.0)["store"].clone();
+    let expected = recorded(&scratch.0, seen["place_ns"].as_i64().unwrap());
+    let taken = store.0.lock().unwrap_or_else(PoisonError::into_inner);
+    assert!(taken.faults.is_empty(), "{:?}", taken.faults);
+    let is_refused = |name: &str| name.starts_with(REFUSED);
+    let missing: Vec<_> = expected
+        .iter()
+        .filter(|(key, bits)| !is_refused(&key.0) && taken.samples.get(key) != Some(bits))
+        .collect();
+    assert!(missing.is_empty(), "{} of {} are missing: {:?}", missing.len(), expected.len(), missing.first());
+    let place_ms = seen["place_ns"].as_i64().unwrap() / 1_000_000;
+    let is_stale = |bits: &u64| f64::from_bits(*bits).is_nan();
+    let more: Vec<_> = taken
+        .samples
+        .iter()
+        .filter(|(key, bits)| key.1 <= place_ms && !is_stale(bits) && !expected.contains_key(*key))
+        .collect();
+    assert!(more.is_empty(), "{} are not in the history: {:?}", more.len(), more.first());
+    assert!(!taken.samples.keys().any(|key| is_refused(&key.0)));
+    let refused = seen["refused"].as_array().unwrap();
+    assert!(refused.len() == 1 && refused[0]["series"].as_str().unwrap().starts_with(REFUSED), "{refused:?}");
+    assert!(seen["failures_count"].as_u64() > Some(0));
+    Ok(())
+}
+
+/// Real stores answer with what was recorded.
+fn peer_stores() -> Result<(), Failed> {
+    let scratch = Scratch::new("remote-stores");
+    let prometheus = Prometheus::start(&scratch, "{}", &["--web.enable-remote-write-receiver"])?;
+    let victoria = format!("127.0.0.1:{}", port());
+    let mut words = Command::new("victoria-metrics");
+    words.arg("-storageDataPath").arg(scratch.0.join("victoria")).args(["-httpListenAddr", &victoria]);
+    words.args(["-search.latencyOffset", "0s"]).stdout(Stdio::null()).stderr(Stdio::null());
+    let _victoria = Running(words.spawn()?);
+    let urls = [("prometheus", prometheus.url()), ("victoria", format!("http://{victoria}"))];
+    let receivers = urls.iter().map(|(name, url)| {
+        format!(
+            "[[remote_write]]\nname = \"{name}\"\nurl = \"{url}/api/v1/write\"\ninterval = \"1s\"\n\
+             match = ['{{__name__=~\"node_(cpu|memory|load).*\"}}']\nlabels = {{ instance = \"\", job = \"\" }}\n"
+        )
+    });
+    fs::write(scratch.0.join("agent.toml"), receivers.collect::<String>())?;
+    let agent = start(&scratch.0)?;
+    for (name, url) in &urls {
+        let taken = || progress(&scratch.0).get(*name).and_then(|receiver| receiver["taken_count"].as_u64());
+        wait_for("samples are taken", || taken() > Some(2000));
+        let place_ns = progress(&scratch.0)[*name]["place_ns"].as_i64().unwrap();
+        let place_ms = place_ns / 1_000_000;
+        let expected = recorded(&scratch.0, place_ns);
+        let store = RemoteStore::new(url);
+        let expression = "{__name__=~\"node_(cpu|memory|load).*\"}[10m]";
+        let compare = || {
+            let Ok(Answer::Matrix(series)) = store.ask(expression, Asked::At { at_ms: place_ms }) else {
+                return None;
+            };
+            let samples = series.iter().flat_map(|(name, points)| {
+                points.iter().map(|point| ((name.to_string(), point.at_ms), point.value.to_bits()))
+            });
+            let found: Samples = samples.filter(|(key, _)| key.1 <= place_ms).collect();
+            let wanted = |name: &str| {
+                ["node_cpu", "node_memory", "node_load"].iter().any(|head| name.starts_with(head))
+            };
+            let expected: Samples = expected
+                .iter()
+                .filter(|(key, _)| wanted(&key.0))
+                .map(|(key, bits)| (key.clone(), *bits))
+                .collect();
+            (found == expected).then_some(found.len())
+        };
+        // It shows some seconds later what it has taken.
+        wait_for(&format!("{name} has the same samples"), || compare() > Some(1000));
+    }
+    drop(agent);
+    Ok(())
+}
