@@ -10,7 +10,7 @@ mod name_resolver;
 use std::time::Duration;
 
 pub use name_resolver::Guard;
-pub use ureq::http::Response;
+pub use ureq::http::{Response, Uri};
 pub use ureq::{Agent as Client, Body, Error, Timeout};
 
 use ureq::Agent;

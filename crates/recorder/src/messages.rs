@@ -4,12 +4,15 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use crate::receiver_series::RECEIVER_METRICS;
 use facts::task::TaskSource;
 use history::metrics::ALERTS;
 use serde::{Deserialize, Serialize};
 
 /// The most alerts that are recorded as series.
 const MOST_ALERTS: usize = 1000;
+/// Receivers whose figures are recorded.
+const MOST_RECEIVERS: usize = 64;
 /// The longest name of such a series.
 const MOST_NAME_BYTES: usize = 2048;
 
@@ -112,11 +115,24 @@ pub struct ServerReport {
     pub alerts: Vec<String>,
     /// The counters of feeds, in the order of `feed_series`; empty until feeds were polled.
     pub feeds: Vec<f64>,
+    /// The receivers of remote write.
+    pub receivers: Vec<ReceiverFigures>,
+}
+
+/// A receiver of remote write, and its figures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ReceiverFigures {
+    /// Its name.
+    pub name: String,
+    /// In the order of `receiver_series`. Not a number: it is not known.
+    pub figures: [f64; RECEIVER_METRICS.len()],
 }
 
 impl ServerReport {
-    /// Removes alerts that are not recorded: too many, too long, or of another metric than `ALERTS`.
+    /// Removes what is not recorded: alerts that are too many, too long, or of another metric than `ALERTS`, and receivers beyond a bound.
     pub fn validated(mut self) -> Self {
+        self.receivers.truncate(MOST_RECEIVERS);
+        self.receivers.retain(|receiver| receiver.name.len() <= MOST_NAME_BYTES);
         self.alerts.truncate(MOST_ALERTS);
         self.alerts.retain(|name| name.len() <= MOST_NAME_BYTES && name.starts_with(ALERTS));
         self

@@ -9,6 +9,7 @@ use crate::feed_series::FeedSeries;
 use crate::machine_series::MachineSeries;
 use crate::messages::ServerReport;
 use crate::own_series::{OwnSeries, OwnState};
+use crate::receiver_series::ReceiverSeries;
 use crate::registry::Registry;
 use crate::task_series::TaskSeries;
 
@@ -20,6 +21,7 @@ pub(crate) struct Recorded {
     pub(crate) tasks: TaskSeries,
     alerts: AlertSeries,
     feeds: FeedSeries,
+    receivers: ReceiverSeries,
 }
 
 impl Recorded {
@@ -31,6 +33,7 @@ impl Recorded {
             tasks: TaskSeries::default(),
             alerts: AlertSeries::default(),
             feeds: FeedSeries::default(),
+            receivers: ReceiverSeries::default(),
         }
     }
 
@@ -39,15 +42,16 @@ impl Recorded {
         self.machine.collect(samples, &mut self.registry, store);
     }
 
-    /// Takes all others: the agent's own, the tasks', and those of the server's alerts and feeds.
+    /// Takes all others: the agent's own, the tasks', and those of the server's alerts, feeds and receivers.
     pub(crate) fn collect_others(&mut self, own: OwnState, report: &ServerReport, store: &mut Store) {
         self.own.collect(own, &mut self.registry, store);
         self.tasks.register(&mut self.registry, store);
         self.alerts.collect(&report.alerts, &mut self.registry, store);
         self.feeds.collect(&report.feeds, &mut self.registry, store);
+        self.receivers.collect(&report.receivers, &mut self.registry, store);
     }
 
-    /// The last tick's values, with the names under which they are recorded; without alerts and feeds.
+    /// The last tick's values, with the names under which they are recorded; without alerts, feeds and receivers.
     pub(crate) fn named(&self) -> impl Iterator<Item = (&str, SeriesId, f64)> {
         self.machine.recorded().chain(self.own.recorded()).chain(self.tasks.recorded())
     }
@@ -60,7 +64,7 @@ impl Recorded {
     /// All of the last tick's values.
     pub(crate) fn values(&self) -> impl Iterator<Item = (SeriesId, f64)> {
         let named = self.named().map(|(_, id, value)| (id, value));
-        named.chain(self.alerts.values()).chain(self.feeds.values())
+        named.chain(self.alerts.values()).chain(self.feeds.values()).chain(self.receivers.values())
     }
 
     /// Lets all get other names.
@@ -71,5 +75,6 @@ impl Recorded {
         self.tasks.forget_names();
         self.alerts.forget_names();
         self.feeds.forget_names();
+        self.receivers.forget_names();
     }
 }

@@ -1,13 +1,17 @@
 //! How far receivers are: a file for each, which the agent writes and commands read.
 
-use std::fs;
-use std::io;
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 /// The directory of the files, in the data directory.
 const DIRECTORY: &str = "remote-write";
+/// They are the agent's alone, as the history is.
+const DIRECTORY_MODE: u32 = 0o700;
+const MODE: u32 = 0o600;
 /// The most refused series that are listed.
 const MOST_REFUSED: usize = 20;
 
@@ -56,26 +60,71 @@ pub struct RefusedSeries {
     pub message: String,
 }
 
-impl Progress {
-    /// Reads that of a receiver; a new one if it has none.
+/// The progress that a data directory has of a receiver.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Found {
+    Known(Box<Progress>),
+    /// There is none.
+    New,
+    /// It was damaged, and has another name now.
+    Damaged(PathBuf),
+}
+
+/// The right to send to a receiver, which one thread has.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    /// Takes it; `None` if another thread has it.
     ///
     /// # Errors
-    /// If there is one that cannot be read.
-    pub(crate) fn read(data: &Path, name: &str) -> io::Result<Self> {
-        match fs::read(file(data, name)) {
-            Ok(text) => serde_json::from_slice(&text).map_err(io::Error::from),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(error) => Err(error),
+    /// If the directory cannot be written.
+    pub(crate) fn take(data: &Path, name: &str) -> io::Result<Option<Self>> {
+        make_directory(data)?;
+        let path = file(data, name).with_extension("lock");
+        let file = OpenOptions::new().create(true).truncate(false).write(true).mode(MODE).open(path)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Self { _file: file })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+}
+
+fn make_directory(data: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(DIRECTORY_MODE).create(data.join(DIRECTORY))
+}
+
+impl Progress {
+    /// Reads that of a receiver.
+    ///
+    /// # Errors
+    /// If there is one that cannot be read, for another reason than that it is damaged.
+    pub(crate) fn read(data: &Path, name: &str) -> io::Result<Found> {
+        let path = file(data, name);
+        let text = match fs::read(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::New),
+            Err(error) => return Err(error),
+        };
+        match serde_json::from_slice(&text) {
+            Ok(progress) => Ok(Found::Known(Box::new(progress))),
+            Err(_) => {
+                let aside = path.with_extension("damaged");
+                fs::rename(&path, &aside)?;
+                Ok(Found::Damaged(aside))
+            }
         }
     }
 
-    /// Reads those of all receivers that a data directory knows, by name.
+    /// Reads those of all receivers that a data directory knows, by name. Of one that cannot be read the trouble is known.
     ///
     /// # Errors
-    /// If one cannot be read.
+    /// If the directory cannot be read.
     pub fn read_all(data: &Path) -> io::Result<Vec<Self>> {
-        let directory = data.join(DIRECTORY);
-        let entries = match fs::read_dir(&directory) {
+        let entries = match fs::read_dir(data.join(DIRECTORY)) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(error),
@@ -84,25 +133,30 @@ impl Progress {
         for entry in entries {
             let path = entry?.path();
             if path.extension().is_some_and(|extension| extension == "json") {
-                let in_file =
-                    |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-                let text = fs::read(&path).map_err(in_file)?;
-                all.push(serde_json::from_slice(&text).map_err(|error| in_file(error.into()))?);
+                let read =
+                    fs::read(&path).and_then(|text| serde_json::from_slice(&text).map_err(io::Error::from));
+                all.push(read.unwrap_or_else(|error| Self {
+                    name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+                    trouble: Some(format!("{}: {error}", path.display())),
+                    ..Self::default()
+                }));
             }
         }
         all.sort_by(|one: &Self, other| one.name.cmp(&other.name));
         Ok(all)
     }
 
-    /// Writes it: whole or not at all.
+    /// Writes it: whole or not at all, also if the power fails.
     ///
     /// # Errors
     /// If the directory cannot be written.
     pub(crate) fn write(&self, data: &Path) -> io::Result<()> {
         let path = file(data, &self.name);
         let new = path.with_extension("new");
-        fs::create_dir_all(data.join(DIRECTORY))?;
-        fs::write(&new, serde_json::to_vec_pretty(self)?)?;
+        make_directory(data)?;
+        let mut file = OpenOptions::new().create(true).truncate(true).write(true).mode(MODE).open(&new)?;
+        file.write_all(&serde_json::to_vec_pretty(self)?)?;
+        file.sync_data()?;
         fs::rename(&new, &path)
     }
 
@@ -121,6 +175,15 @@ impl Progress {
     }
 }
 
+/// An address without a password, and without what stands behind its path, which may be a key.
+pub(crate) fn shown_url(url: &str) -> String {
+    let url = url.split(['?', '#']).next().unwrap_or(url);
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let (authority, path) = rest.split_once('/').map_or((rest, ""), |(authority, path)| (authority, path));
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    format!("{scheme}://{host}/{path}")
+}
+
 fn file(data: &Path, name: &str) -> PathBuf {
     data.join(DIRECTORY).join(format!("{name}.json"))
 }
@@ -130,11 +193,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_password_is_not_shown() {
+        assert_eq!(
+            shown_url("https://ann:secret@store:8428/api/v1/write?key=1"),
+            "https://store:8428/api/v1/write"
+        );
+        assert_eq!(shown_url("http://store/a@b"), "http://store/a@b");
+    }
+
+    #[test]
     fn it_survives_and_lists_what_was_refused_last() {
         let data = std::env::temp_dir().join(format!("whit-progress-{}", std::process::id()));
-        let mut progress = Progress::read(&data, "store").unwrap();
-        assert_eq!(progress, Progress::default());
-        progress.name = "store".to_owned();
+        assert_eq!(Progress::read(&data, "store").unwrap(), Found::New);
+        let mut progress = Progress { name: "store".to_owned(), ..Progress::default() };
         progress.place_ns = Some(1_000_000_000);
         for number in 0..30 {
             progress.refuse(format!("up{{a=\"{number}\"}}"), 1, "too long");
@@ -143,11 +214,17 @@ mod tests {
         assert_eq!((progress.refused.len(), progress.refused_count), (MOST_REFUSED, 34));
         assert_eq!((progress.refused[0].count, progress.refused[0].message.as_str()), (5, "too old"));
         progress.write(&data).unwrap();
-        assert_eq!(Progress::read(&data, "store").unwrap(), progress);
+        assert_eq!(Progress::read(&data, "store").unwrap(), Found::Known(Box::new(progress.clone())));
         assert_eq!(Progress::read_all(&data).unwrap(), [progress.clone()]);
         assert_eq!(progress.behind_s(3_500_000_000), Some(2.5));
         fs::write(file(&data, "store"), "{").unwrap();
-        assert!(Progress::read(&data, "store").is_err() && Progress::read_all(&data).is_err());
+        assert!(Progress::read_all(&data).unwrap()[0].trouble.is_some());
+        assert!(matches!(Progress::read(&data, "store").unwrap(), Found::Damaged(_)));
+        assert_eq!(Progress::read(&data, "store").unwrap(), Found::New);
+        let lock = Lock::take(&data, "store").unwrap().unwrap();
+        assert!(Lock::take(&data, "store").unwrap().is_none());
+        drop(lock);
+        assert!(Lock::take(&data, "store").unwrap().is_some());
         fs::remove_dir_all(data).unwrap();
     }
 }

@@ -27,6 +27,8 @@ pub(crate) struct Part {
     pub(crate) series: Vec<NextSamples>,
     /// Its end, in nanoseconds since 1970: the place behind it, once it is taken.
     pub(crate) to_ns: i64,
+    /// Nothing is behind it yet.
+    pub(crate) is_last: bool,
     /// The first tick of the history, in nanoseconds since 1970.
     pub(crate) first_ns: i64,
     /// Blocks that are damaged and were left out.
@@ -45,7 +47,7 @@ impl Reader {
         Self { length_ns: FIRST_NS }
     }
 
-    /// Reads what is behind a place in nanoseconds since 1970. `None`: there is nothing yet.
+    /// Reads what is behind a place, both in nanoseconds since 1970. `None`: there is nothing yet.
     ///
     /// # Errors
     /// If the history cannot be read.
@@ -54,38 +56,57 @@ impl Reader {
         path: &Path,
         selection: &mut Selection,
         behind_ns: i64,
+        now_ns: i64,
     ) -> Result<Option<Part>, StoreError> {
         let history = History::open(path)?;
-        let Some((first_ns, last_ns)) = history.extent()?.realtime_ns else { return Ok(None) };
-        if last_ns <= behind_ns {
-            return Ok(None);
-        }
+        let spans = history.spans()?;
+        let Some(first_ns) = spans.iter().map(|(first_ns, _)| *first_ns).min() else { return Ok(None) };
+        // Times in which nothing was recorded are gone over.
+        let next =
+            spans.iter().filter(|(_, last_ns)| *last_ns > behind_ns).map(|(first_ns, _)| *first_ns).min();
+        let Some(next_ns) = next else { return Ok(None) };
+        let from_ns = behind_ns.max(next_ns - 1);
+        let last_ns = spans.iter().map(|(_, last_ns)| *last_ns).max().unwrap_or(now_ns);
         selection.update(history.series().into_iter().map(|(name, _)| name));
         let series = selection.series();
         let names: Vec<&str> = series.iter().map(|(recorded, _)| *recorded).collect();
-        let from_ns = behind_ns.max(first_ns - 1);
-        let to_ns = from_ns.saturating_add(self.length_ns).min(last_ns);
+        let end_ns = from_ns.saturating_add(self.length_ns);
+        let is_last = end_ns >= last_ns.min(now_ns);
         let mut samples: Vec<Vec<(i64, f64)>> = vec![Vec::new(); series.len()];
-        let damaged = history.read_all(&names, from_ns + 1, to_ns, |place, reading| {
-            let at_ms = reading.clock().realtime.0.cast_signed() / 1_000_000;
-            let value = match reading {
-                Reading::Sample(sample) => sample.value,
-                Reading::End(_) => f64::from_bits(STALE_BITS),
-            };
-            samples[place].push((at_ms, value));
-        })?;
+        let mut newest_ns = None;
+        // Ticks whose time is still to come were recorded before the clock was set back.
+        let damaged = history.read_all(
+            &names,
+            from_ns + 1,
+            end_ns.min(now_ns.max(from_ns + 1)),
+            |place, reading| {
+                let at_ns = reading.clock().realtime.0.cast_signed();
+                newest_ns = newest_ns.max(Some(at_ns));
+                let value = match reading {
+                    Reading::Sample(sample) => sample.value,
+                    Reading::End(_) => f64::from_bits(STALE_BITS),
+                };
+                samples[place].push((at_ns / 1_000_000, value));
+            },
+        )?;
         let count: usize = samples.iter().map(Vec::len).sum();
-        self.learn(count, to_ns - from_ns);
+        self.learn(count, end_ns - from_ns);
+        // The next tick may be one that was read before now, and is not written yet.
+        let to_ns = if is_last { newest_ns } else { Some(end_ns) };
+        let Some(to_ns) = to_ns else { return Ok(None) };
         let series = series.into_iter().zip(samples).filter(|(_, samples)| !samples.is_empty());
         let series =
             series.map(|((_, name), samples)| NextSamples { name: name.clone(), samples: in_order(samples) });
-        Ok(Some(Part { series: series.collect(), to_ns, first_ns, damaged }))
+        Ok(Some(Part { series: series.collect(), to_ns, is_last, first_ns, damaged }))
     }
 
     /// Chooses the length of the next part by how many samples this one had.
     fn learn(&mut self, count: usize, length_ns: i64) {
-        let ratio = MOST_SAMPLES / (count.max(1) as f64);
+        if count == 0 {
+            return;
+        }
         // No more than twice as long: samples may come closer.
+        let ratio = MOST_SAMPLES / count as f64;
         self.length_ns = ((length_ns as f64 * ratio.min(2.0)) as i64).clamp(FIRST_NS / 10, LONGEST_NS);
     }
 }
@@ -118,8 +139,10 @@ mod tests {
         assert_eq!(reader.length_ns, 2 * FIRST_NS);
         reader.learn(200_000, FIRST_NS);
         assert_eq!(reader.length_ns, FIRST_NS / 10);
+        reader.learn(0, FIRST_NS);
+        assert_eq!(reader.length_ns, FIRST_NS / 10);
         for _ in 0..20 {
-            reader.learn(0, reader.length_ns);
+            reader.learn(1, reader.length_ns);
         }
         assert_eq!(reader.length_ns, LONGEST_NS);
     }

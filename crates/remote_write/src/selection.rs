@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use formats::relabel::{Relabelled, Relabelling};
 use formats::series_name::SeriesName;
-use query::{Matcher, QueryError, parse_selector};
+use query::{Matcher, parse_selector};
 
 use crate::options::ReceiverOptions;
 
@@ -16,22 +16,22 @@ pub(crate) struct Selection {
     labels: Vec<(String, String)>,
     /// The names with which recorded series go out; `None`: they do not.
     names: HashMap<String, Option<SeriesName>>,
+    /// Two recorded series that get the same name.
+    conflict: Option<(String, String)>,
 }
 
 impl Selection {
     /// The selection of a receiver.
-    ///
-    /// # Errors
-    /// If a selector is none.
-    pub(crate) fn new(options: &ReceiverOptions) -> Result<Self, QueryError> {
-        let selectors =
-            options.selectors.iter().map(|text| parse_selector(text)).collect::<Result<_, _>>()?;
-        Ok(Self {
-            selectors,
+    pub(crate) fn new(options: &ReceiverOptions) -> Self {
+        // They were parsed when the options were read.
+        let parsed = |text: &String| parse_selector(text).unwrap_or_default();
+        Self {
+            selectors: options.selectors.iter().map(parsed).collect(),
             relabelling: options.relabelling.clone(),
             labels: options.labels.clone(),
             names: HashMap::new(),
-        })
+            conflict: None,
+        }
     }
 
     /// Works out the names of these series, and forgets all others.
@@ -43,15 +43,28 @@ impl Selection {
         }
     }
 
-    /// The series that go out, by their names in the history, in the order of these.
-    pub(crate) fn series(&self) -> Vec<(&str, &SeriesName)> {
-        let mut series: Vec<_> = self
-            .names
-            .iter()
-            .filter_map(|(recorded, sent)| Some((recorded.as_str(), sent.as_ref()?)))
-            .collect();
+    /// The series that go out, by their names in the history, in the order of these. Of those that get one name it is the first.
+    pub(crate) fn series(&mut self) -> Vec<(&str, &SeriesName)> {
+        let named =
+            self.names.iter().filter_map(|(recorded, sent)| Some((recorded.as_str(), sent.as_ref()?)));
+        let mut series: Vec<_> = named.collect();
         series.sort_unstable_by_key(|(recorded, _)| *recorded);
+        let mut first: HashMap<&SeriesName, &str> = HashMap::with_capacity(series.len());
+        let mut conflict = None;
+        series.retain(|(recorded, sent)| match first.get(sent) {
+            None => first.insert(sent, recorded).is_none(),
+            Some(other) => {
+                conflict = Some(((*other).to_owned(), (*recorded).to_owned()));
+                false
+            }
+        });
+        self.conflict = conflict;
         series
+    }
+
+    /// Two recorded series that get the same name, if there are some: the second does not go out.
+    pub(crate) fn conflict(&self) -> Option<(&str, &str)> {
+        self.conflict.as_ref().map(|(one, other)| (one.as_str(), other.as_str()))
     }
 
     fn sent(&self, recorded: &str) -> Option<SeriesName> {
@@ -96,18 +109,24 @@ mod tests {
             first: Duration::ZERO,
             again: Duration::ZERO,
         };
-        let mut selection = Selection::new(&options).unwrap();
-        let sent = |selection: &Selection| -> Vec<String> {
+        let mut selection = Selection::new(&options);
+        let sent = |selection: &mut Selection| -> Vec<String> {
             selection.series().into_iter().map(|(_, name)| name.to_string()).collect()
         };
         selection.update(["node_load1", "node_memory_MemFree_bytes", "up{job=\"own\"}", "up"].into_iter());
         assert_eq!(
-            sent(&selection),
+            sent(&mut selection),
             ["node_load1{instance=\"web1\",job=\"whit\"}", "up{instance=\"web1\",job=\"own\"}"]
         );
         // What is not recorded any more is forgotten.
         selection.update(["node_load5"].into_iter());
-        assert_eq!(sent(&selection), ["node_load5{instance=\"web1\",job=\"whit\"}"]);
-        assert!(Selection::new(&ReceiverOptions { selectors: vec![text("{")], ..options }).is_err());
+        assert_eq!(sent(&mut selection), ["node_load5{instance=\"web1\",job=\"whit\"}"]);
+        // Two that get one name are sent as the first of them.
+        let options =
+            ReceiverOptions { selectors: vec![text("up")], labels: vec![(text("a"), text("b"))], ..options };
+        let mut selection = Selection::new(&options);
+        selection.update(["up{a=\"b\"}", "up"].into_iter());
+        assert_eq!(sent(&mut selection), ["up{a=\"b\"}"]);
+        assert_eq!(selection.conflict(), Some(("up", "up{a=\"b\"}")));
     }
 }

@@ -33,8 +33,15 @@ const USUAL_INTERVAL: Duration = Duration::from_secs(5);
 const USUAL_TIMEOUT: Duration = Duration::from_secs(30);
 const WEEK: Duration = Duration::from_secs(7 * 86_400);
 /// Headers that requests have already.
-const OWN_HEADERS: [&str; 5] =
-    ["content-type", "content-encoding", "content-length", "host", "x-prometheus-remote-write-version"];
+const OWN_HEADERS: [&str; 7] = [
+    "content-type",
+    "content-encoding",
+    "content-length",
+    "transfer-encoding",
+    "connection",
+    "host",
+    "x-prometheus-remote-write-version",
+];
 
 /// Reads `[[remote_write]]`. `rules` reads the tables `relabel` of a receiver, `host` is the usual label `instance`.
 ///
@@ -52,7 +59,8 @@ pub fn read(
         if receivers.iter().any(|other| other.name == receiver.name) {
             let wanted =
                 format!("there is a receiver \"{}\" already: each needs a name of its own", receiver.name);
-            return Err(table.fault_of("name", wanted));
+            let key = if table.get("name").is_some() { "name" } else { "url" };
+            return Err(table.fault_of(key, wanted));
         }
         if table.get("enabled").is_none() || table.flag("enabled")? {
             receivers.push(receiver);
@@ -64,6 +72,7 @@ pub fn read(
 fn receiver(table: &Options<'_, '_>, relabelling: Relabelling, host: &str) -> Result<ReceiverOptions, Fault> {
     let url = table.required_text("url", "\"http://store:8428/api/v1/write\"")?;
     table.check_http_address("url", url)?;
+    check_url(table, url)?;
     let name = match table.text("name")? {
         Some(name) => name.to_owned(),
         None => host_of(url).replace(|letter: char| !is_of_name(letter), "-"),
@@ -77,7 +86,9 @@ fn receiver(table: &Options<'_, '_>, relabelling: Relabelling, host: &str) -> Re
             .map_err(|error| table.fault_of("match", format!("\"{selector}\": {error}")))?;
     }
     let mut labels = vec![("instance".to_owned(), host.to_owned()), ("job".to_owned(), "whit".to_owned())];
-    for (label, value) in pairs(table, "labels", "{ instance = \"web1\" }", is_label)? {
+    for (label, value) in
+        pairs(table, "labels", "{ instance = \"web1\" }", |name| is_label(name) && !name.starts_with("__"))?
+    {
         labels.retain(|(known, _)| *known != label);
         labels.push((label, value));
     }
@@ -89,9 +100,18 @@ fn receiver(table: &Options<'_, '_>, relabelling: Relabelling, host: &str) -> Re
             && !OWN_HEADERS.contains(&name.to_ascii_lowercase().as_str())
     };
     let mut headers = pairs(table, "headers", "{ X-Scope-OrgID = \"a\" }", is_header)?;
-    headers.extend(authorization(table)?);
-    if headers.iter().any(|(_, value)| value.chars().any(char::is_control)) {
-        return Err(table.fault_of("headers", "a header is one line"));
+    let is_header_value = |value: &str| value.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+    if !headers.iter().all(|(_, value)| is_header_value(value)) {
+        return Err(table.fault_of("headers", "a header is one line of ASCII"));
+    }
+    if let Some(Authorization { value, key }) = authorization(table)? {
+        if !is_header_value(&value) {
+            return Err(table.fault_of(key, "a token is one line of ASCII"));
+        }
+        if headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization")) {
+            return Err(table.fault_of("headers", format!("either Authorization here or {key}")));
+        }
+        headers.push(("Authorization".to_owned(), value));
     }
     let within =
         |key, least_s, most, wanted| table.duration_within(key, Duration::from_secs(least_s)..=most, wanted);
@@ -109,16 +129,41 @@ fn receiver(table: &Options<'_, '_>, relabelling: Relabelling, host: &str) -> Re
     })
 }
 
-/// The header with credentials, if there are some.
-fn authorization(table: &Options<'_, '_>) -> Result<Option<(String, String)>, Fault> {
+/// Refuses an address to which no request can be made.
+fn check_url(table: &Options<'_, '_>, url: &str) -> Result<(), Fault> {
+    let parsed: http_client::Uri = url
+        .parse()
+        .map_err(|error| table.fault_of("url", format!("\"{url}\" is not an address: {error}")))?;
+    match parsed.authority() {
+        Some(authority) if authority.as_str().contains('@') => Err(table.fault_of(
+            "url",
+            "the address has no place for a password: user = \"…\" and password_file = \"…\"",
+        )),
+        Some(authority) if !authority.host().is_empty() => Ok(()),
+        _ => Err(table.fault_of("url", "expected a host behind the \"//\"")),
+    }
+}
+
+/// The header with credentials.
+struct Authorization {
+    value: String,
+    /// The option that has them.
+    key: &'static str,
+}
+
+fn authorization(table: &Options<'_, '_>) -> Result<Option<Authorization>, Fault> {
     let token = table.secret("token")?;
     let (user, password) = (table.text("user")?, table.secret("password")?);
-    let header = |value: String| Some(("Authorization".to_owned(), value));
+    let of_file = |key: &'static str, file: &'static str| if table.get(key).is_some() { key } else { file };
     match (token, user, password) {
         (None, None, None) => Ok(None),
-        (Some(token), None, None) => Ok(header(format!("Bearer {token}"))),
+        (Some(token), None, None) => {
+            let key = of_file("token", "token_file");
+            Ok(Some(Authorization { value: format!("Bearer {token}"), key }))
+        }
         (None, Some(user), Some(password)) => {
-            Ok(header(format!("Basic {}", BASE64_STANDARD.encode(format!("{user}:{password}")))))
+            let value = format!("Basic {}", BASE64_STANDARD.encode(format!("{user}:{password}")));
+            Ok(Some(Authorization { value, key: of_file("password", "password_file") }))
         }
         (None, _, _) => Err(table.fault("user and password (or password_file) need one another")),
         (Some(_), _, _) => Err(table.fault_of("token", "either a token, or user and password")),
@@ -167,7 +212,7 @@ mod tests {
 
     #[test]
     fn what_is_not_said_is_as_usual() {
-        let own = options("[[remote_write]]\nurl = \"https://ann:x@store:8428/api/v1/write\"").unwrap();
+        let own = options("[[remote_write]]\nurl = \"https://store:8428/api/v1/write\"").unwrap();
         assert_eq!((own.len(), own[0].name.as_str(), own[0].interval), (1, "store-8428", USUAL_INTERVAL));
         let label = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         assert_eq!(own[0].labels, [label("instance", "web1"), label("job", "whit")]);
@@ -190,6 +235,15 @@ mod tests {
         for (more, message) in [
             ("", "this needs url"),
             ("url = \"ftp://s\"", "expected an address"),
+            ("url = \"http://\"", ""),
+            ("url = \"http://bad host/\"", "\"http://bad host/\" is not an address"),
+            ("url = \"http://a:b@s/\"", "the address has no place for a password"),
+            ("url = \"http://s\"\ntoken = \"ü\"", "a token is one line"),
+            (
+                "url = \"http://s\"\ntoken = \"t\"\nheaders = { authorization = \"c\" }",
+                "either Authorization here or token",
+            ),
+            ("url = \"http://s\"\nlabels = { __name__ = \"c\" }", "\"__name__\" cannot stand in labels"),
             ("url = \"http://s\"\nname = \"../x\"", "expected letters"),
             ("url = \"http://s\"\nmatch = [\"{\"]", "\"{\": "),
             ("url = \"http://s\"\nlabels = { a-b = \"c\" }", "\"a-b\" cannot stand in labels"),

@@ -5,13 +5,13 @@ use std::io;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-use probe::Roots;
 use probe::background_job::Notifier;
 use probe::privilege;
 use probe::signals::Signal;
 use probe::spawn::own_usage;
 use probe::task_detail::TaskFiles;
 use probe::wait::{Waiter, Watch};
+use probe::{Roots, clock_now};
 use rustix::fd::{AsFd as _, OwnedFd};
 use sampling::task_labels::TaskLabels;
 
@@ -295,6 +295,7 @@ impl State {
         };
         if let Some(services) = &self.services {
             report.requests_cpu_s = services.requests_cpu().as_secs_f64();
+            report.receivers = services.receivers(clock_now().realtime.0.cast_signed());
             report.alerts = services.states().alerts.read().series_names();
             #[cfg(feature = "feeds")]
             report.feeds.extend(counted(&services.states().feeds).into_iter().flatten());

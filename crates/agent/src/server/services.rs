@@ -15,8 +15,8 @@ use crate::socket::Socket;
 use alerts::AlertWatch;
 use checks::CheckWatch;
 use checks::livestatus::Livestatus;
-use recorder::messages::TaskReading;
-use remote_write::RemoteWriteWatch;
+use recorder::messages::{ReceiverFigures, TaskReading};
+use remote_write::{Progress, RemoteWriteWatch};
 use service::Log;
 
 /// The parts. They end when this is dropped.
@@ -106,6 +106,21 @@ impl Services {
 
     pub(super) fn socket(&mut self) -> Option<&mut Socket> {
         self.parts.socket.part.as_mut()
+    }
+
+    /// The receivers of remote write, and their figures at a time in nanoseconds since 1970.
+    pub(super) fn receivers(&self, now_ns: i64) -> Vec<ReceiverFigures> {
+        let figures = |progress: Progress| ReceiverFigures {
+            figures: [
+                progress.behind_s(now_ns).unwrap_or(f64::NAN),
+                progress.taken_count as f64,
+                progress.refused_count as f64,
+                progress.sent_bytes as f64,
+                progress.failures_count as f64,
+            ],
+            name: progress.name,
+        };
+        self.parts.remote_write.part.iter().flat_map(RemoteWriteWatch::progress).map(figures).collect()
     }
 
     /// Returns whether a page watches the ticks.

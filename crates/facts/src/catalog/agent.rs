@@ -29,7 +29,7 @@ const fn row(
 }
 
 /// All of them.
-pub const AGENT_METRICS: [AgentMetric; 41] = [
+pub const AGENT_METRICS: [AgentMetric; 46] = [
     row(
         "ALERTS",
         &["alertname", "alertstate", "severity"],
@@ -286,6 +286,41 @@ pub const AGENT_METRICS: [AgentMetric; 41] = [
         Unit::Count,
         Kind::Gauge,
         "Entries that an account has not read; in the file of the last tick alone.",
+    ),
+    row(
+        "whit_remote_write_behind_seconds",
+        &["receiver"],
+        Unit::Seconds,
+        Kind::Gauge,
+        "Time since the last tick that a receiver of remote write has taken.",
+    ),
+    row(
+        "whit_remote_write_samples_total",
+        &["receiver"],
+        Unit::Count,
+        Kind::Counter,
+        "Samples that a receiver has taken.",
+    ),
+    row(
+        "whit_remote_write_refused_samples_total",
+        &["receiver"],
+        Unit::Count,
+        Kind::Counter,
+        "Samples that a receiver refuses.",
+    ),
+    row(
+        "whit_remote_write_sent_bytes_total",
+        &["receiver"],
+        Unit::Bytes,
+        Kind::Counter,
+        "Bodies of the requests that a receiver has taken, compressed.",
+    ),
+    row(
+        "whit_remote_write_failures_total",
+        &["receiver"],
+        Unit::Count,
+        Kind::Counter,
+        "Requests that failed and were made again.",
     ),
 ];
 

@@ -246,6 +246,9 @@ fn faults() -> Result<(), Failed> {
     let refused = seen["refused"].as_array().unwrap();
     assert!(refused.len() == 1 && refused[0]["series"].as_str().unwrap().starts_with(REFUSED), "{refused:?}");
     assert!(seen["failures_count"].as_u64() > Some(0));
+    let data = scratch.0.join("data");
+    let taken = whit(&["get", "whit_remote_write_samples_total", "--data", data.to_str().unwrap()]);
+    assert!(taken.trim().parse::<f64>().is_ok_and(|taken| taken > 1000.0), "{taken}");
     Ok(())
 }
 

@@ -1,0 +1,364 @@
+//! What the thread of a receiver does: it reads what is behind the receiver's place, sends it, and moves the place.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver as Inbox, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use history::past::CHECKS;
+use service::{Level, Log};
+use store::{History, StoreError};
+use text::printable::Shown as _;
+
+use crate::delivery::{Delivery, Later, Shipment, Suspects};
+use crate::options::ReceiverOptions;
+use crate::progress::{Found, Lock, Progress, shown_url};
+use crate::samples::{Part, Reader};
+use crate::selection::Selection;
+
+/// The part of a CPU that catching up may take.
+const CPU_RATIO: f64 = 0.2;
+/// The pauses before what failed is tried again: the first, and the longest.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// A place that is so far ahead of the clock is of a time before the clock was set back, and what was recorded since is this old at most.
+const AHEAD_NS: i64 = 1_000_000_000;
+const SINCE_SET_BACK_NS: i64 = 10_000_000_000;
+
+/// The progress of a receiver; `None`: its thread has not begun.
+pub(crate) type SharedProgress = Arc<Mutex<Option<Progress>>>;
+
+/// A history of which samples go out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    Machine,
+    Checks,
+}
+
+const ORIGINS: [Origin; 2] = [Origin::Machine, Origin::Checks];
+
+/// Samples on their way, and what is true once they have arrived.
+struct OnItsWay {
+    origin: Origin,
+    /// The place behind them.
+    to_ns: i64,
+    /// Nothing is behind them yet.
+    is_last: bool,
+    /// How much history before them the retention has removed.
+    missed_ns: i64,
+    /// Parts of the history that are damaged.
+    damaged: u64,
+    shipment: Shipment,
+}
+
+/// A history, as it goes out.
+struct Source {
+    path: PathBuf,
+    reader: Reader,
+    selection: Selection,
+    /// It goes on here, where that is before the receiver's place: the receiver may have lost what it took last.
+    from_ns: Option<i64>,
+    /// All of it went out since the last pause.
+    is_done: bool,
+    /// Why it cannot be read.
+    fault: Option<String>,
+}
+
+pub(crate) struct Sending {
+    options: ReceiverOptions,
+    data: PathBuf,
+    delivery: Delivery,
+    /// By [`Origin`].
+    sources: [Source; 2],
+    suspects: Suspects,
+    progress: Progress,
+    shared: SharedProgress,
+    on_its_way: Option<OnItsWay>,
+    /// In this outage it was decided already what goes out again.
+    has_stepped_back: bool,
+    pause: Duration,
+    log: Log,
+    is_in_trouble: bool,
+}
+
+impl Sending {
+    pub(crate) fn new(options: ReceiverOptions, history: PathBuf, shared: SharedProgress) -> Self {
+        let data = history.parent().unwrap_or(Path::new(".")).to_owned();
+        let source = |path: PathBuf| Source {
+            path,
+            reader: Reader::new(),
+            selection: Selection::new(&options),
+            from_ns: None,
+            is_done: false,
+            fault: None,
+        };
+        Self {
+            delivery: Delivery::new(&options),
+            sources: [source(history.clone()), source(history.with_file_name(CHECKS))],
+            data,
+            suspects: Suspects::default(),
+            progress: Progress::default(),
+            shared,
+            on_its_way: None,
+            has_stepped_back: false,
+            pause: FIRST_PAUSE,
+            log: Log::open(),
+            is_in_trouble: false,
+            options,
+        }
+    }
+
+    /// Sends until the other end of the inbox is dropped.
+    pub(crate) fn run(mut self, inbox: &Inbox<()>) {
+        let is_ended = |pause| inbox.recv_timeout(pause) == Err(RecvTimeoutError::Disconnected);
+        // A thread from before a reload may still wait for an answer.
+        let _lock = loop {
+            match Lock::take(&self.data, &self.options.name) {
+                Ok(Some(lock)) => break lock,
+                Ok(None) => {}
+                Err(error) => self.say(Some(format!("its place cannot be locked: {error}"))),
+            }
+            if is_ended(FIRST_PAUSE) {
+                return;
+            }
+        };
+        while let Err(trouble) = self.begin() {
+            self.say(Some(trouble));
+            if is_ended(LONGEST_PAUSE) {
+                return;
+            }
+        }
+        loop {
+            let before = probe::own_thread_cpu_time();
+            let outcome = self.turn();
+            let cpu = probe::own_thread_cpu_time().saturating_sub(before);
+            let pause = match outcome {
+                Ok(true) => Duration::from_nanos((cpu.0 as f64 * (1.0 / CPU_RATIO - 1.0)) as u64),
+                Ok(false) => self.options.interval,
+                Err(later) => self.wait_after(later),
+            };
+            if is_ended(pause) {
+                return;
+            }
+        }
+    }
+
+    /// Reads how far the receiver is.
+    fn begin(&mut self) -> Result<(), String> {
+        let name = &self.options.name;
+        let found = Progress::read(&self.data, name).map_err(|error| format!("its place: {error}"))?;
+        self.progress = match found {
+            Found::Known(progress) => *progress,
+            Found::New => Progress::default(),
+            Found::Damaged(aside) => {
+                let message = format!(
+                    "remote write to {name}: its place is damaged, and is {} now; all of the history goes out again",
+                    aside.display()
+                );
+                self.log.write(Level::Warning, &message);
+                Progress { place_ns: Some(0), checks_place_ns: Some(0), ..Progress::default() }
+            }
+        };
+        self.progress.name.clone_from(name);
+        self.progress.url = shown_url(&self.options.url);
+        // The receiver may have ended while no agent was there to see it.
+        self.step_back();
+        Ok(())
+    }
+
+    /// Makes the next request. Returns whether there is more to do.
+    fn turn(&mut self) -> Result<bool, Later> {
+        if self.on_its_way.is_none() {
+            self.on_its_way = self.next();
+        }
+        let Some(on_its_way) = &mut self.on_its_way else {
+            self.sources.iter_mut().for_each(|source| source.is_done = false);
+            return Ok(false);
+        };
+        if let Err(later) = self.delivery.send_next(&mut on_its_way.shipment) {
+            self.progress.failures_count += 1;
+            if later.is_unreached {
+                self.step_back();
+            }
+            return Err(later);
+        }
+        self.pause = FIRST_PAUSE;
+        if on_its_way.shipment.is_over() {
+            self.finish();
+        }
+        Ok(true)
+    }
+
+    /// Reads what goes out next: of the machine and of checks in turn.
+    fn next(&mut self) -> Option<OnItsWay> {
+        for origin in ORIGINS {
+            if self.sources[origin as usize].is_done {
+                continue;
+            }
+            let next = self.next_of(origin);
+            let source = &mut self.sources[origin as usize];
+            source.fault = next.as_ref().err().map(|error| format!("{}: {error}", source.path.display()));
+            // Each has its turn, also where the other always has more.
+            source.is_done = !matches!(&next, Ok(Some(next)) if !next.is_last);
+            if let Ok(Some(next)) = next {
+                return Some(next);
+            }
+        }
+        None
+    }
+
+    fn next_of(&mut self, origin: Origin) -> Result<Option<OnItsWay>, StoreError> {
+        let now_ns = now_ns();
+        if !self.sources[origin as usize].path.exists() {
+            return Ok(None);
+        }
+        let Some(mut behind_ns) = self.place(origin) else {
+            // Both begin at the same time, and so will checks that there are not yet.
+            return self.begin_new().map(|()| None);
+        };
+        if behind_ns > now_ns + AHEAD_NS {
+            let name = &self.options.name;
+            let message = format!(
+                "remote write to {name}: the clock was set back, and what was recorded since goes out"
+            );
+            self.log.write(Level::Warning, &message);
+            behind_ns = now_ns - SINCE_SET_BACK_NS;
+            self.set_place(origin, behind_ns);
+        }
+        let Source { path, reader, selection, from_ns, .. } = &mut self.sources[origin as usize];
+        let Some(part) = reader.next(path, selection, from_ns.unwrap_or(behind_ns), now_ns)? else {
+            return Ok(None);
+        };
+        let Part { series, to_ns, is_last, first_ns, damaged } = part;
+        // The place of a new receiver is right before a tick.
+        let missed_ns = if behind_ns > 0 { (first_ns - 1 - behind_ns).max(0) } else { 0 };
+        let shipment = Shipment::new(series, &self.suspects);
+        Ok(Some(OnItsWay { origin, to_ns, is_last, missed_ns, damaged, shipment }))
+    }
+
+    /// Gives a new receiver its place: the last tick, or as much before it as it wants.
+    fn begin_new(&mut self) -> Result<(), StoreError> {
+        let history = History::open(&self.sources[Origin::Machine as usize].path)?;
+        if let Some((first_ns, last_ns)) = history.extent()?.realtime_ns {
+            let first = i64::try_from(self.options.first.as_nanos()).unwrap_or(i64::MAX);
+            let behind_ns = last_ns.min(now_ns()).saturating_sub(first).max(first_ns) - 1;
+            ORIGINS.into_iter().for_each(|origin| self.set_place(origin, behind_ns));
+        }
+        Ok(())
+    }
+
+    /// The place of the receiver in a history.
+    fn place(&self, origin: Origin) -> Option<i64> {
+        match origin {
+            Origin::Machine => self.progress.place_ns,
+            Origin::Checks => self.progress.checks_place_ns,
+        }
+    }
+
+    fn set_place(&mut self, origin: Origin, place_ns: i64) {
+        match origin {
+            Origin::Machine => self.progress.place_ns = Some(place_ns),
+            Origin::Checks => self.progress.checks_place_ns = Some(place_ns),
+        }
+    }
+
+    /// All of a shipment is taken or refused: the receiver's place is behind it.
+    fn finish(&mut self) {
+        let Some(OnItsWay { origin, to_ns, is_last: _, missed_ns, damaged, shipment }) =
+            self.on_its_way.take()
+        else {
+            return;
+        };
+        // What went out again may lie before it.
+        let place_ns = self.place(origin).map_or(to_ns, |place_ns| place_ns.max(to_ns));
+        self.set_place(origin, place_ns);
+        let source = &mut self.sources[origin as usize];
+        source.from_ns = source.from_ns.filter(|_| to_ns < place_ns).map(|_| to_ns);
+        if self.sources.iter().all(|source| source.from_ns.is_none()) {
+            self.has_stepped_back = false;
+        }
+        self.progress.missed_s += missed_ns as f64 / 1e9;
+        self.progress.damaged_count += damaged;
+        self.progress.requests_count += shipment.requests_count;
+        self.progress.sent_bytes += shipment.sent_bytes;
+        self.progress.taken_count += shipment.taken_count;
+        for (name, count, message) in shipment.refused() {
+            self.progress.refuse(name.to_string(), count, message);
+        }
+        self.suspects.learn(&shipment);
+        let name = &self.options.name;
+        let refused = self.suspects.first().map(|(series, message)| {
+            format!(
+                "remote write to {name}: {} is refused: {}; whit history remote has more",
+                series.shown(),
+                message.shown()
+            )
+        });
+        self.log.fault("a refused series", refused);
+        let conflict = self.sources.iter().find_map(|source| source.selection.conflict());
+        let conflict = conflict.map(|(one, other)| {
+            format!(
+                "remote write to {name}: {} and {} get the same name, and the first goes out",
+                one.shown(),
+                other.shown()
+            )
+        });
+        self.log.fault("the names of series", conflict);
+        self.say(None);
+    }
+
+    /// Lets what the receiver took last go out again, once in an outage. What is on its way stays.
+    fn step_back(&mut self) {
+        if std::mem::replace(&mut self.has_stepped_back, true) || self.options.again.is_zero() {
+            return;
+        }
+        let again_ns = i64::try_from(self.options.again.as_nanos()).unwrap_or(i64::MAX);
+        for origin in ORIGINS {
+            self.sources[origin as usize].from_ns =
+                self.place(origin).map(|place_ns| place_ns.saturating_sub(again_ns));
+        }
+    }
+
+    /// Says what is wrong. Returns how long to wait: longer each time, and not as long as others that failed at the same time.
+    fn wait_after(&mut self, Later { message, after, .. }: Later) -> Duration {
+        self.say(Some(message));
+        let jitter = f64::from((now_ns() / 1000 % 400) as u32) / 1000.0;
+        let pause = self.pause.mul_f64(0.8 + jitter);
+        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        after.unwrap_or_default().max(pause)
+    }
+
+    /// Keeps the progress with the trouble that there is now, and lets the log say when one begins or ends.
+    fn say(&mut self, trouble: Option<String>) {
+        let name = &self.options.name;
+        match (&trouble, self.is_in_trouble) {
+            (Some(trouble), false) => {
+                let rest = "it is tried again, and nothing is lost as long as the history has it";
+                self.log
+                    .write(Level::Warning, &format!("remote write to {name}: {}; {rest}", trouble.shown()));
+            }
+            (None, true) => self.log.write(Level::Info, &format!("remote write to {name} works again")),
+            _ => {}
+        }
+        self.is_in_trouble = trouble.is_some();
+        let of_history = || self.sources.iter().find_map(|source| source.fault.clone());
+        self.progress.trouble = trouble.or_else(of_history);
+        for (what, origin) in [("the history that is sent", 0), ("the history of checks that is sent", 1)] {
+            self.log.fault(
+                what,
+                self.sources[origin].fault.as_ref().map(|fault| format!("remote write to {name}: {fault}")),
+            );
+        }
+        self.progress.written_ms = now_ns() / 1_000_000;
+        *self.shared.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.progress.clone());
+        // Before it has begun there is none.
+        let written = if self.progress.name.is_empty() { Ok(()) } else { self.progress.write(&self.data) };
+        let unwritten =
+            written.err().map(|error| format!("remote write to {name}: its place cannot be kept: {error}"));
+        self.log.fault("the place of a receiver", unwritten);
+    }
+}
+
+fn now_ns() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i64)
+}
