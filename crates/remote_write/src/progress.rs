@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use crate::options::ReceiverOptions;
 use serde::{Deserialize, Serialize};
 
 /// The directory of the files, in the data directory.
@@ -12,6 +13,7 @@ const DIRECTORY: &str = "remote-write";
 /// They are the agent's alone, as the history is.
 const DIRECTORY_MODE: u32 = 0o700;
 const MODE: u32 = 0o600;
+const ENDED: &str = "the configuration has no such receiver any more";
 /// The most refused series that are listed.
 const MOST_REFUSED: usize = 20;
 
@@ -146,6 +148,22 @@ impl Progress {
         Ok(all)
     }
 
+    /// Says of receivers that the configuration does not have that they are over.
+    ///
+    /// # Errors
+    /// If the directory cannot be read or written.
+    pub fn end_others(data: &Path, configured: &[ReceiverOptions]) -> io::Result<()> {
+        let is_configured = |progress: &Self| configured.iter().any(|options| options.name == progress.name);
+        for mut progress in Self::read_all(data)?.into_iter().filter(|progress| !is_configured(progress)) {
+            // One that cannot be read has no place.
+            if progress.place_ns.is_some() && progress.trouble.as_deref() != Some(ENDED) {
+                progress.trouble = Some(ENDED.to_owned());
+                progress.write(data)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Writes it: whole or not at all, also if the power fails.
     ///
     /// # Errors
@@ -217,6 +235,8 @@ mod tests {
         assert_eq!(Progress::read(&data, "store").unwrap(), Found::Known(Box::new(progress.clone())));
         assert_eq!(Progress::read_all(&data).unwrap(), [progress.clone()]);
         assert_eq!(progress.behind_s(3_500_000_000), Some(2.5));
+        Progress::end_others(&data, &[]).unwrap();
+        assert_eq!(Progress::read_all(&data).unwrap()[0].trouble.as_deref(), Some(ENDED));
         fs::write(file(&data, "store"), "{").unwrap();
         assert!(Progress::read_all(&data).unwrap()[0].trouble.is_some());
         assert!(matches!(Progress::read(&data, "store").unwrap(), Found::Damaged(_)));

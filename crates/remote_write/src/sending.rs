@@ -182,7 +182,9 @@ impl Sending {
             }
             return Err(later);
         }
-        self.pause = FIRST_PAUSE;
+        if on_its_way.shipment.taken_count > 0 {
+            self.pause = FIRST_PAUSE;
+        }
         if on_its_way.shipment.is_over() {
             self.finish();
         }
@@ -230,8 +232,9 @@ impl Sending {
             return Ok(None);
         };
         let Part { series, to_ns, is_last, first_ns, damaged } = part;
-        // The place of a new receiver is right before a tick.
-        let missed_ns = if behind_ns > 0 { (first_ns - 1 - behind_ns).max(0) } else { 0 };
+        // The place of a new receiver is right before a tick of the machine. Checks may begin at any time.
+        let may_miss = origin == Origin::Machine && behind_ns > 0;
+        let missed_ns = if may_miss { (first_ns - 1 - behind_ns).max(0) } else { 0 };
         let shipment = Shipment::new(series, &self.suspects);
         Ok(Some(OnItsWay { origin, to_ns, is_last, missed_ns, damaged, shipment }))
     }

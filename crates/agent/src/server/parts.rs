@@ -18,7 +18,7 @@ use alerts::AlertWatch;
 use checks::CheckWatch;
 use checks::livestatus::Livestatus;
 use history::task_sums::Summarizer;
-use remote_write::RemoteWriteWatch;
+use remote_write::{Progress, RemoteWriteWatch};
 use service::Log;
 
 impl Part for HttpServer {
@@ -146,6 +146,7 @@ impl Part for RemoteWriteWatch {
 
     fn start(context: &mut Context) -> Result<Option<Self>, String> {
         let receivers = context.settings.options.remote_write.clone();
+        Progress::end_others(context.data(), &receivers).map_err(|error| format!("remote write: {error}"))?;
         if receivers.is_empty() {
             return Ok(None);
         }

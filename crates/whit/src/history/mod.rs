@@ -47,8 +47,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         }
         HistoryTask::Remote { is_json } => {
             let history = History::open(&path).map_err(failed)?;
-            let options = InUse::read(None, Some(&args.directory))?.options;
-            remote::show(&args.directory, &options.remote_write, &history, *is_json, &failed)?;
+            remote::show(&args.directory, &history, *is_json, &failed)?;
         }
         HistoryTask::Import(files) => import_files(&args.directory, files)?,
         HistoryTask::Verify => {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use facts::unit::{Bytes, Nanos};
-use remote_write::{Progress, ReceiverOptions};
+use remote_write::Progress;
 use serde_json::json;
 use store::{History, StoreError};
 use text::printable::Shown as _;
@@ -18,17 +18,11 @@ use command::output::Output;
 /// Writes how far each receiver is behind the last tick, and what happened on the way.
 pub(super) fn show(
     directory: &Path,
-    configured: &[ReceiverOptions],
     history: &History,
     is_json: bool,
     failed: &impl Fn(StoreError) -> Failure,
 ) -> Result<(), Failure> {
-    let mut receivers = Progress::read_all(directory).map_err(|error| Failure::new(error.to_string()))?;
-    for receiver in &mut receivers {
-        if !configured.iter().any(|options| options.name == receiver.name) {
-            receiver.trouble = Some("the configuration has no such receiver any more".to_owned());
-        }
-    }
+    let receivers = Progress::read_all(directory).map_err(|error| Failure::new(error.to_string()))?;
     let last_ns = history.extent().map_err(failed)?.realtime_ns.map(|(_, last_ns)| last_ns);
     let mut text = String::new();
     if is_json {
