@@ -110,6 +110,9 @@ test("from a task's row to its page", async () => {
   const page = await open();
   await row(page, LOAD).locator("a").click();
   await page.locator("#of:has-text('pid')").waitFor();
+  await page.locator("#about", { hasText: "runs since" }).waitFor();
+  assert.ok(Number(shown(page).get("started")) > 0);
+  await page.locator("#about dt", { hasText: "Started by" }).waitFor();
   await until("its time", async () => /on a CPU [1-9]/.test((await plot(page, "Where the time of tasks went, sleep apart").getAttribute("aria-label")) ?? ""));
   await page.locator("#why li", { hasText: "It was on a CPU" }).waitFor();
   await is_accessible(page);
@@ -135,6 +138,8 @@ test("exits are listed", async () => {
   await rest(2500);
   const page = await open("#place=tasks&of=%7Bcomm%3D%22sh%22%7D");
   await page.locator("#exits td", { hasText: "status 3" }).first().waitFor();
+  await page.locator("#exits a:text-is('sh')").first().click();
+  await page.locator("#about", { hasText: "not running since" }).waitFor();
   await page.close();
 });
 

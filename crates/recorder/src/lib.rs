@@ -30,5 +30,4 @@ mod task_series;
 pub use feed_series::FEED_SERIES;
 pub use maintenance::{compact, import, verify_sums};
 pub use options::{RecorderError, RecorderOptions};
-pub use receiver_series::RECEIVER_METRICS;
 pub use run::run;

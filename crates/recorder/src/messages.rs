@@ -4,7 +4,6 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::receiver_series::RECEIVER_METRICS;
 use facts::task::TaskSource;
 use history::metrics::ALERTS;
 use serde::{Deserialize, Serialize};
@@ -119,12 +118,21 @@ pub struct ServerReport {
     pub receivers: Vec<ReceiverFigures>,
 }
 
+/// The metrics of a receiver of remote write. The catalogue has their meanings.
+pub const RECEIVER_METRICS: [&str; 5] = [
+    "whit_remote_write_behind_seconds",
+    "whit_remote_write_samples_total",
+    "whit_remote_write_refused_samples_total",
+    "whit_remote_write_sent_bytes_total",
+    "whit_remote_write_failures_total",
+];
+
 /// A receiver of remote write, and its figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReceiverFigures {
     /// Its name.
     pub name: String,
-    /// In the order of `receiver_series`. Not a number: it is not known.
+    /// In the order of [`RECEIVER_METRICS`]. Not a number: it is not known.
     pub figures: [f64; RECEIVER_METRICS.len()],
 }
 

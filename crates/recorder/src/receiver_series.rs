@@ -6,17 +6,8 @@ use formats::series_name::{METRIC, SeriesName};
 use history::metrics::agent_series_kind;
 use store::{SeriesId, Store};
 
-use crate::messages::ReceiverFigures;
+use crate::messages::{RECEIVER_METRICS, ReceiverFigures};
 use crate::registry::Registry;
-
-/// The metrics, in the order of the figures that the server reports. The catalogue has their meanings.
-pub const RECEIVER_METRICS: [&str; 5] = [
-    "whit_remote_write_behind_seconds",
-    "whit_remote_write_samples_total",
-    "whit_remote_write_refused_samples_total",
-    "whit_remote_write_sent_bytes_total",
-    "whit_remote_write_failures_total",
-];
 
 /// The figures of a tick.
 #[derive(Debug, Default)]

@@ -1,32 +1,18 @@
 //! Requests to a receiver, and what its answers mean.
 
-use std::collections::HashMap;
-use std::ops::Range;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use formats::remote_write;
-use formats::series_name::SeriesName;
 use http_client::{Client, client, described};
 
 use crate::options::ReceiverOptions;
-use crate::samples::NextSamples;
+use crate::shipment::{Refusal, Shipment};
 
-/// The most samples of a request.
-const MOST_SAMPLES: usize = 10_000;
 /// The most of an answer that is read, in bytes, and of its text that is shown, in letters.
 const MOST_ANSWER_BYTES: u64 = 4096;
 const MOST_SHOWN: usize = 200;
 /// The longest pause that a receiver can ask for.
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
-/// So many series are refused one by one while nothing is taken: then the trouble is the receiver's, not theirs.
-const MOST_ALONE: usize = 20;
-/// The most requests of a shipment that may be refused; what is left of these is refused as it is.
-const MOST_REFUSED: usize = 1000;
-/// What receivers say of samples that are older than those that they have.
-const LATE: [&str; 5] = ["out of order", "out-of-order", "duplicate sample", "out of bounds", "too old"];
-/// A series that was refused in so many shipments one after another is set aside for a time.
-const MOST_REFUSALS: u32 = 3;
-const ASIDE: Duration = Duration::from_secs(600);
 
 /// Why a request is made again later.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,197 +22,6 @@ pub(crate) struct Later {
     pub(crate) is_unreached: bool,
     /// As the receiver wants it.
     pub(crate) after: Option<Duration>,
-}
-
-/// Samples of a series of a shipment.
-#[derive(Clone, Debug)]
-struct Piece {
-    series: usize,
-    samples: Range<usize>,
-}
-
-/// Samples on their way to a receiver. It stays the same until all are taken or refused, however often that is tried: a request that is made
-/// again has the same samples.
-#[derive(Debug)]
-pub(crate) struct Shipment {
-    series: Vec<NextSamples>,
-    /// The requests that are to be made, the next one last.
-    waiting: Vec<Vec<Piece>>,
-    /// Those that were to be made at first.
-    first: Vec<Vec<Piece>>,
-    /// Requests that were refused.
-    refused_requests: usize,
-    pub(crate) requests_count: u64,
-    pub(crate) sent_bytes: u64,
-    pub(crate) taken_count: u64,
-    /// What was refused: the place of the series, how many samples, and what the receiver said. The first of them were not sent.
-    refused: Vec<(usize, usize, String)>,
-    aside: usize,
-}
-
-impl Shipment {
-    /// Series that were refused before go in a request of their own, so that they hold up no other; those that are set aside do not go.
-    pub(crate) fn new(series: Vec<NextSamples>, suspects: &Suspects) -> Self {
-        let (mut usual, mut others, mut refused) = (Vec::new(), Vec::new(), Vec::new());
-        for (place, one) in series.iter().enumerate() {
-            let piece = Piece { series: place, samples: 0..one.samples.len() };
-            match suspects.known.get(&one.name) {
-                None => usual.push(piece),
-                Some(suspect) if suspect.is_aside() => {
-                    refused.push((place, one.samples.len(), suspect.message.clone()));
-                }
-                Some(_) => others.push(piece),
-            }
-        }
-        let mut waiting = requests_of(others);
-        waiting.extend(requests_of(usual));
-        Self {
-            series,
-            first: waiting.clone(),
-            waiting,
-            refused_requests: 0,
-            requests_count: 0,
-            sent_bytes: 0,
-            taken_count: 0,
-            aside: refused.len(),
-            refused,
-        }
-    }
-
-    /// Returns whether all are taken or refused.
-    pub(crate) fn is_over(&self) -> bool {
-        self.waiting.is_empty()
-    }
-
-    /// The refused series, each with the number of its samples and what the receiver said.
-    pub(crate) fn refused(&self) -> impl Iterator<Item = (&SeriesName, u64, &str)> {
-        self.refused
-            .iter()
-            .map(|(place, count, message)| (&self.series[*place].name, *count as u64, message.as_str()))
-    }
-
-    /// Divides a request that was refused. A series that stands alone is refused; one that is too large is divided itself.
-    ///
-    /// # Errors
-    /// If all is refused: then it is the receiver's trouble, and the shipment begins again.
-    fn divide(&mut self, pieces: Vec<Piece>, answer: &Refusal) -> Result<(), String> {
-        self.refused_requests += 1;
-        let halves = match &pieces[..] {
-            [one] if answer.is_too_large && one.samples.len() > 1 => {
-                let middle = one.samples.start + one.samples.len() / 2;
-                let part = |samples| vec![Piece { series: one.series, samples }];
-                Some([part(one.samples.start..middle), part(middle..one.samples.end)])
-            }
-            [_] => None,
-            _ => {
-                let (first, last) = pieces.split_at(pieces.len() / 2);
-                Some([first.to_vec(), last.to_vec()])
-            }
-        };
-        match halves.filter(|_| self.refused_requests <= MOST_REFUSED) {
-            // The earlier samples first.
-            Some([first, last]) => self.waiting.extend([last, first]),
-            None => self.refuse(&pieces, &answer.message),
-        }
-        if self.taken_count > 0 || self.refused.len() - self.aside < MOST_ALONE {
-            return Ok(());
-        }
-        let is_late = |message: &str| LATE.iter().any(|words| message.contains(words));
-        if self.refused[self.aside..].iter().all(|(.., message)| is_late(message)) {
-            // A receiver that has all of it already: its answer was lost.
-            for pieces in std::mem::take(&mut self.waiting) {
-                self.refuse(&pieces, &answer.message);
-            }
-            return Ok(());
-        }
-        self.refused.truncate(self.aside);
-        (self.waiting, self.refused_requests) = (self.first.clone(), 0);
-        Err(format!("it refuses everything: {}", answer.message))
-    }
-
-    fn refuse(&mut self, pieces: &[Piece], message: &str) {
-        let refused = pieces.iter().map(|piece| (piece.series, piece.samples.len(), message.to_owned()));
-        self.refused.extend(refused);
-    }
-}
-
-/// Divides pieces into requests, the first one last.
-fn requests_of(pieces: Vec<Piece>) -> Vec<Vec<Piece>> {
-    let mut requests: Vec<Vec<Piece>> = Vec::new();
-    let mut count = MOST_SAMPLES;
-    for piece in pieces {
-        count += piece.samples.len();
-        match requests.last_mut() {
-            Some(last) if count <= MOST_SAMPLES => last.push(piece),
-            _ => {
-                count = piece.samples.len();
-                requests.push(vec![piece]);
-            }
-        }
-    }
-    requests.reverse();
-    requests
-}
-
-/// Series that a receiver refused.
-#[derive(Debug, Default)]
-pub(crate) struct Suspects {
-    known: HashMap<SeriesName, Suspect>,
-}
-
-#[derive(Debug)]
-struct Suspect {
-    /// Shipments in which it was refused, one after another.
-    refusals: u32,
-    refused_at: Instant,
-    message: String,
-}
-
-impl Suspect {
-    /// After a time it is tried again.
-    fn is_aside(&self) -> bool {
-        self.refusals >= MOST_REFUSALS && self.refused_at.elapsed() < ASIDE
-    }
-}
-
-impl Suspects {
-    /// A series that is refused, and what the receiver said of it.
-    pub(crate) fn first(&self) -> Option<(String, &str)> {
-        let first = self.known.iter().min_by_key(|(name, _)| name.to_string());
-        first.map(|(name, suspect)| (name.to_string(), suspect.message.as_str()))
-    }
-
-    /// Learns from a shipment that is over.
-    pub(crate) fn learn(&mut self, shipment: &Shipment) {
-        // Where nothing was taken it is not about single series.
-        if shipment.taken_count == 0 {
-            return;
-        }
-        let refused: HashMap<usize, &str> =
-            shipment.refused.iter().map(|(place, _, message)| (*place, message.as_str())).collect();
-        for (place, NextSamples { name, .. }) in shipment.series.iter().enumerate() {
-            match (refused.get(&place), self.known.get_mut(name)) {
-                (None, None) => {}
-                (None, Some(_)) => {
-                    self.known.remove(name);
-                }
-                // It was not sent.
-                (Some(_), Some(suspect)) if suspect.is_aside() => {}
-                (Some(message), known) => {
-                    let refusals = 1 + known.map_or(0, |suspect| suspect.refusals);
-                    let (refused_at, message) = (Instant::now(), (*message).to_owned());
-                    self.known.insert(name.clone(), Suspect { refusals, refused_at, message });
-                }
-            }
-        }
-    }
-}
-
-/// The answer that something about the samples is wrong.
-#[derive(Debug)]
-struct Refusal {
-    message: String,
-    is_too_large: bool,
 }
 
 /// The meaning of an answer.
@@ -256,25 +51,19 @@ impl Delivery {
     /// If the receiver cannot be reached or wants it later.
     pub(crate) fn send_next(&self, shipment: &mut Shipment) -> Result<(), Later> {
         let later = |message| Later { message, is_unreached: false, after: None };
-        let Some(pieces) = shipment.waiting.pop() else { return Ok(()) };
-        let series = pieces.iter().map(|piece| {
-            let NextSamples { name, samples } = &shipment.series[piece.series];
-            (name, &samples[piece.samples.clone()])
-        });
-        let Some(body) = remote_write::encode(series) else {
+        let Some(pieces) = shipment.next() else { return Ok(()) };
+        let Some(body) = remote_write::encode(shipment.samples(&pieces)) else {
             let refusal = Refusal { message: "larger than snappy can be".to_owned(), is_too_large: true };
             return shipment.divide(pieces, &refusal).map_err(later);
         };
         match self.post(&body) {
             Ok(Answer::Taken) => {
-                shipment.requests_count += 1;
-                shipment.sent_bytes += body.len() as u64;
-                shipment.taken_count += pieces.iter().map(|piece| piece.samples.len() as u64).sum::<u64>();
+                shipment.take(&pieces, body.len());
                 Ok(())
             }
             Ok(Answer::Refused(refusal)) => shipment.divide(pieces, &refusal).map_err(later),
             Err(later) => {
-                shipment.waiting.push(pieces);
+                shipment.put_back(pieces);
                 Err(later)
             }
         }
@@ -320,96 +109,7 @@ fn message(status: &str, reason: Option<&str>, text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
-    fn series(name: &str, count: usize) -> NextSamples {
-        let samples = (0..count).map(|at_ms| (at_ms as i64, 1.0)).collect();
-        NextSamples { name: SeriesName::new(name), samples }
-    }
-
-    /// Sends a shipment to a receiver that takes no sample of these series, and at most so many in a request. Returns how many requests it was
-    /// asked.
-    fn send(shipment: &mut Shipment, bad: &[&str], most: usize, message: &str) -> Result<usize, String> {
-        let mut requests = 0;
-        while let Some(pieces) = shipment.waiting.pop() {
-            requests += 1;
-            let count: usize = pieces.iter().map(|piece| piece.samples.len()).sum();
-            let is_bad = |piece: &Piece| {
-                let name = shipment.series[piece.series].name.metric();
-                bad.contains(&name) || bad == ["*"]
-            };
-            if count > most || pieces.iter().any(is_bad) {
-                let is_too_large = count > most;
-                shipment.divide(pieces, &Refusal { message: message.to_owned(), is_too_large })?;
-            } else {
-                shipment.taken_count += count as u64;
-            }
-        }
-        Ok(requests)
-    }
-
-    fn hundred() -> Vec<NextSamples> {
-        (0..100).map(|number| series(&format!("m{number}"), 4)).collect()
-    }
-
-    #[test]
-    fn the_bad_series_stands_alone_and_all_else_is_taken() {
-        let send = |shipment: &mut Shipment| send(shipment, &["m37"], usize::MAX, "bad").unwrap();
-        let mut suspects = Suspects::default();
-        let mut shipment = Shipment::new(hundred(), &suspects);
-        let requests = send(&mut shipment);
-        assert_eq!((shipment.taken_count, shipment.refused().count()), (99 * 4, 1));
-        assert!(requests < 20, "{requests}");
-        suspects.learn(&shipment);
-        assert_eq!(suspects.first(), Some(("m37".to_owned(), "bad")));
-        // It is alone from now on.
-        for _ in 0..2 {
-            let mut shipment = Shipment::new(hundred(), &suspects);
-            assert_eq!(send(&mut shipment), 2);
-            suspects.learn(&shipment);
-        }
-        // Then it is set aside.
-        let mut shipment = Shipment::new(hundred(), &suspects);
-        assert_eq!(send(&mut shipment), 1);
-        let refused: Vec<_> = shipment.refused().collect();
-        assert_eq!((refused[0].0.metric(), refused[0].1, refused[0].2), ("m37", 4, "bad"));
-        // One that is taken again is like all others.
-        suspects.known.values_mut().for_each(|suspect| suspect.refusals = 1);
-        let mut shipment = Shipment::new(hundred(), &suspects);
-        super::tests::send(&mut shipment, &[], usize::MAX, "").unwrap();
-        suspects.learn(&shipment);
-        assert!(suspects.known.is_empty());
-    }
-
-    #[test]
-    fn a_receiver_that_refuses_everything_is_in_trouble() {
-        let mut suspects = Suspects::default();
-        let mut shipment = Shipment::new(hundred(), &suspects);
-        assert_eq!(
-            send(&mut shipment, &["*"], usize::MAX, "closed").unwrap_err(),
-            "it refuses everything: closed"
-        );
-        // Nothing is lost.
-        suspects.learn(&shipment);
-        assert!(suspects.known.is_empty() && shipment.refused().count() == 0);
-        assert_eq!(send(&mut shipment, &[], usize::MAX, ""), Ok(1));
-        assert_eq!(shipment.taken_count, 400);
-        // One that has all of it already says so.
-        let mut shipment = Shipment::new(hundred(), &suspects);
-        let requests = send(&mut shipment, &["*"], usize::MAX, "status 400: out of order sample").unwrap();
-        assert!(requests < 2 * MOST_ALONE + 10, "{requests}");
-        assert_eq!((shipment.taken_count, shipment.refused().count()), (0, 100));
-    }
-
-    #[test]
-    fn a_request_has_no_more_than_a_receiver_takes() {
-        let all = vec![series("a", 6_000), series("b", 6_000), series("c", 1)];
-        let mut shipment = Shipment::new(all, &Suspects::default());
-        assert_eq!(shipment.waiting.len(), 2);
-        send(&mut shipment, &[], 1000, "too large").unwrap();
-        assert!(shipment.is_over());
-        assert_eq!((shipment.taken_count, shipment.refused().count()), (12_001, 0));
-    }
+    use super::message;
 
     #[test]
     fn a_message_is_a_line() {

@@ -1,9 +1,9 @@
 //! Sends what was recorded to stores elsewhere, by Prometheus' remote write. The queue is the history: a receiver has a place in it, up to
 //! which it has taken everything, and an outage costs nothing but catching up.
 //!
-//! A receiver has a thread of its own ([`watch`], [`sending`]), so that one that hangs delays no other. It reads the next samples behind the receiver's
-//! place ([`samples`]) under the names with which they go out ([`selection`]), sends them ([`delivery`]), and then moves the place
-//! ([`progress`]), which survives the agent.
+//! A receiver has a thread of its own (`watch`, `sending`), so that one that hangs delays no other. It reads the next samples behind the receiver's
+//! place (`samples`) under the names with which they go out (`selection`), sends them (`shipment`, `delivery`), and then moves the place
+//! (`progress`), which survives the agent.
 
 #![forbid(unsafe_code)]
 
@@ -13,6 +13,7 @@ mod progress;
 mod samples;
 mod selection;
 mod sending;
+mod shipment;
 pub mod tables;
 mod watch;
 

@@ -10,11 +10,12 @@ use service::{Level, Log};
 use store::{History, StoreError};
 use text::printable::Shown as _;
 
-use crate::delivery::{Delivery, Later, Shipment, Suspects};
+use crate::delivery::{Delivery, Later};
 use crate::options::ReceiverOptions;
 use crate::progress::{Found, Lock, Progress, shown_url};
 use crate::samples::{Part, Reader};
 use crate::selection::Selection;
+use crate::shipment::{Shipment, Suspects};
 
 /// The part of a CPU that catching up may take.
 const CPU_RATIO: f64 = 0.2;

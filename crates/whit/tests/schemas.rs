@@ -134,14 +134,17 @@ fn documents_are_as_their_schemas_say() {
     let data = std::env::temp_dir().join(format!("whit-schemas-{}", std::process::id()));
     fs::create_dir_all(&data).unwrap();
     let config = data.join("agent.toml");
-    let receiver = "[[remote_write]]\nurl = \"http://127.0.0.1:1/\"\n";
-    fs::write(&config, format!("[[check]]\nname = \"fine\"\ncommand = [\"true\"]\n{receiver}")).unwrap();
+    fs::write(&config, "[[check]]\nname = \"fine\"\ncommand = [\"true\"]\n").unwrap();
     whit(&format!(
         "agent -c {0}/agent.toml -i 20ms -n 25 --http 127.0.0.1:1 --data {0} --now {0}/now --socket {0}/agent.sock",
         data.display()
     ));
     add(&format!("history --json --data {}", data.display()));
     add(&format!("history --json --list --data {}", data.display()));
+    let receiver =
+        r#"{"name":"store","refused":[{"series":"up","count":1,"message":"too old"}],"place_ns":1}"#;
+    fs::create_dir(data.join("remote-write")).unwrap();
+    fs::write(data.join("remote-write/store.json"), receiver).unwrap();
     add(&format!("history remote --json --data {}", data.display()));
     add(&format!("history export --format json --series node_load* --data {}", data.display()));
     add(&format!("alert --json --data {}", data.display()));
