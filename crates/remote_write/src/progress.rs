@@ -29,6 +29,9 @@ pub struct Progress {
     pub place_ns: Option<i64>,
     /// The same of the history of checks.
     pub checks_place_ns: Option<i64>,
+    /// What is on its way goes up to these ticks of the machine and of checks, in nanoseconds since 1970. The same is sent after a restart: a
+    /// receiver that has taken it already would refuse more that comes with it.
+    pub sending_to_ns: [Option<i64>; 2],
     /// When this was written, in milliseconds since 1970.
     pub written_ms: i64,
     /// Requests that were answered well.

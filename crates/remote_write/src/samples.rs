@@ -47,7 +47,7 @@ impl Reader {
         Self { length_ns: FIRST_NS }
     }
 
-    /// Reads what is behind a place, both in nanoseconds since 1970. `None`: there is nothing yet.
+    /// Reads what is behind a place, up to `to_ns` if that is known, all in nanoseconds since 1970. `None`: there is nothing yet.
     ///
     /// # Errors
     /// If the history cannot be read.
@@ -55,7 +55,7 @@ impl Reader {
         &mut self,
         path: &Path,
         selection: &mut Selection,
-        behind_ns: i64,
+        (behind_ns, to_ns): (i64, Option<i64>),
         now_ns: i64,
     ) -> Result<Option<Part>, StoreError> {
         let history = History::open(path)?;
@@ -70,8 +70,8 @@ impl Reader {
         selection.update(history.series().into_iter().map(|(name, _)| name));
         let series = selection.series();
         let names: Vec<&str> = series.iter().map(|(recorded, _)| *recorded).collect();
-        let end_ns = from_ns.saturating_add(self.length_ns);
-        let is_last = end_ns >= last_ns.min(now_ns);
+        let end_ns = to_ns.unwrap_or_else(|| from_ns.saturating_add(self.length_ns));
+        let is_last = to_ns.is_none() && end_ns >= last_ns.min(now_ns);
         let mut samples: Vec<Vec<(i64, f64)>> = vec![Vec::new(); series.len()];
         let mut newest_ns = None;
         // Ticks whose time is still to come were recorded before the clock was set back.

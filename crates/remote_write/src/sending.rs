@@ -57,6 +57,8 @@ struct Source {
     path: PathBuf,
     reader: Reader,
     selection: Selection,
+    /// What was on its way when the agent ended goes up to this tick.
+    until_ns: Option<i64>,
     /// It goes on here, where that is before the receiver's place: the receiver may have lost what it took last.
     from_ns: Option<i64>,
     /// All of it went out since the last pause.
@@ -89,6 +91,7 @@ impl Sending {
             path,
             reader: Reader::new(),
             selection: Selection::new(&options),
+            until_ns: None,
             from_ns: None,
             is_done: false,
             fault: None,
@@ -162,6 +165,11 @@ impl Sending {
         };
         self.progress.name.clone_from(name);
         self.progress.url = shown_url(&self.options.url);
+        for origin in ORIGINS {
+            let until_ns = self.progress.sending_to_ns[origin as usize];
+            self.sources[origin as usize].until_ns =
+                until_ns.filter(|until_ns| self.place(origin) < Some(*until_ns));
+        }
         // The receiver may have ended while no agent was there to see it.
         self.step_back();
         Ok(())
@@ -228,8 +236,10 @@ impl Sending {
             behind_ns = now_ns - SINCE_SET_BACK_NS;
             self.set_place(origin, behind_ns);
         }
-        let Source { path, reader, selection, from_ns, .. } = &mut self.sources[origin as usize];
-        let Some(part) = reader.next(path, selection, from_ns.unwrap_or(behind_ns), now_ns)? else {
+        let Source { path, reader, selection, from_ns, until_ns, .. } = &mut self.sources[origin as usize];
+        let until_ns = until_ns.take().filter(|_| from_ns.is_none());
+        let Some(part) = reader.next(path, selection, (from_ns.unwrap_or(behind_ns), until_ns), now_ns)?
+        else {
             return Ok(None);
         };
         let Part { series, to_ns, is_last, first_ns, damaged } = part;
@@ -237,6 +247,8 @@ impl Sending {
         let may_miss = origin == Origin::Machine && behind_ns > 0;
         let missed_ns = if may_miss { (first_ns - 1 - behind_ns).max(0) } else { 0 };
         let shipment = Shipment::new(series, &self.suspects);
+        self.progress.sending_to_ns[origin as usize] = Some(to_ns);
+        self.keep();
         Ok(Some(OnItsWay { origin, to_ns, is_last, missed_ns, damaged, shipment }))
     }
 
@@ -354,9 +366,17 @@ impl Sending {
             );
         }
         self.progress.written_ms = now_ns() / 1_000_000;
+        self.keep();
+    }
+
+    /// Keeps the progress for the next agent, and shows it to this one. Before it was read there is none.
+    fn keep(&mut self) {
+        let name = &self.options.name;
+        if self.progress.name.is_empty() {
+            return;
+        }
         *self.shared.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.progress.clone());
-        // Before it has begun there is none.
-        let written = if self.progress.name.is_empty() { Ok(()) } else { self.progress.write(&self.data) };
+        let written = self.progress.write(&self.data);
         let unwritten =
             written.err().map(|error| format!("remote write to {name}: its place cannot be kept: {error}"));
         self.log.fault("the place of a receiver", unwritten);

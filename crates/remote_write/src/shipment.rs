@@ -19,6 +19,8 @@ const LATE: [&str; 5] = ["out of order", "out-of-order", "duplicate sample", "ou
 /// A series that was refused in so many shipments one after another is set aside for a time.
 const MOST_REFUSALS: u32 = 3;
 const ASIDE: Duration = Duration::from_secs(600);
+/// Refused series that are known; beyond that all are tried again.
+const MOST_SUSPECTS: usize = 10_000;
 
 /// Samples of a series of a shipment.
 #[derive(Clone, Debug)]
@@ -211,6 +213,9 @@ impl Suspects {
         // Where nothing was taken it is not about single series.
         if shipment.taken_count == 0 {
             return;
+        }
+        if self.known.len() > MOST_SUSPECTS {
+            self.known.clear();
         }
         let refused: HashMap<usize, &str> =
             shipment.refused.iter().map(|(place, _, message)| (*place, message.as_str())).collect();

@@ -23,6 +23,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     let peers = [Need::Program("prometheus"), Need::Program("victoria-metrics")];
     vec![
         exact("every_sample_arrives_once_over_faults_and_kills", &[], faults),
+        exact("a_store_that_refuses_what_it_has_misses_nothing", &[], strict),
         exact("stores_have_what_was_recorded", &peers, peer_stores),
     ]
 }
@@ -67,6 +68,10 @@ struct Store(Arc<Mutex<Taken>>);
 
 #[derive(Default)]
 struct Taken {
+    /// It refuses requests with samples that are no newer than those of their series, as Prometheus does.
+    is_strict: bool,
+    /// The newest sample of each series.
+    newest_ms: BTreeMap<String, i64>,
     samples: Samples,
     requests: usize,
     /// What no sender may do.
@@ -103,6 +108,9 @@ impl Store {
         reader.read_exact(&mut body).ok()?;
         let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         taken.requests += 1;
+        if taken.is_strict {
+            return taken.answer_strictly(&body, stream);
+        }
         // One after another they would only make the sender wait for longer.
         let (is_taken, answer) = match taken.requests % 60 {
             1 => (false, "503 Busy\r\nRetry-After: 1"),
@@ -139,6 +147,32 @@ fn name(labels: &[Label]) -> SeriesName {
 }
 
 impl Taken {
+    /// Every third answer is lost.
+    fn answer_strictly(&mut self, body: &[u8], mut stream: &TcpStream) -> Option<()> {
+        let bytes = snap::raw::Decoder::new().decompress_vec(body).ok()?;
+        let request = Request::decode(bytes.as_slice()).ok()?;
+        let times = request.series.iter().map(|sent| (name(&sent.labels).to_string(), &sent.samples));
+        let is_late = times.clone().any(|(name, samples)| {
+            let newest_ms = self.newest_ms.get(&name);
+            newest_ms.is_some_and(|newest_ms| samples[0].at_ms <= *newest_ms)
+        });
+        if is_late {
+            let text = "out of order sample";
+            return stream
+                .write_all(
+                    format!("HTTP/1.1 400 No\r\nContent-Length: {}\r\n\r\n{text}", text.len()).as_bytes(),
+                )
+                .ok();
+        }
+        let newest = times.map(|(name, samples)| (name, samples.last().map_or(0, |sample| sample.at_ms)));
+        self.newest_ms.extend(newest);
+        self.take(&request);
+        match self.requests.is_multiple_of(3) {
+            true => None,
+            false => stream.write_all(b"HTTP/1.1 204 Taken\r\nContent-Length: 0\r\n\r\n").ok(),
+        }
+    }
+
     fn take(&mut self, request: &Request) {
         for Sent { labels, samples } in &request.series {
             let mut name = name(labels);
@@ -249,6 +283,40 @@ fn faults() -> Result<(), Failed> {
     let data = scratch.0.join("data");
     let taken = whit(&["get", "whit_remote_write_samples_total", "--data", data.to_str().unwrap()]);
     assert!(taken.trim().parse::<f64>().is_ok_and(|taken| taken > 1000.0), "{taken}");
+    Ok(())
+}
+
+/// Answers are lost, and the agent is killed while it sends: what it sends then is what it has sent before, which the store has.
+fn strict() -> Result<(), Failed> {
+    let scratch = Scratch::new("remote-strict");
+    let store = Store::default();
+    let lock = || store.0.lock().unwrap_or_else(PoisonError::into_inner);
+    lock().is_strict = true;
+    let port = store.listen()?;
+    let config = format!(
+        "[[remote_write]]\nurl = \"http://127.0.0.1:{port}/write\"\nname = \"store\"\ninterval = \"1s\"\nfirst = \"1h\"\n\
+         labels = {{ instance = \"web1\" }}\n"
+    );
+    fs::write(scratch.0.join("agent.toml"), config)?;
+    for _ in 0..4 {
+        let before = lock().requests;
+        let mut agent = start(&scratch.0)?;
+        // Right behind a request that was taken, or whose answer was lost.
+        wait_for("the store is asked", || lock().requests >= before + 2);
+        agent.0.kill()?;
+        agent.0.wait()?;
+    }
+    let _agent = start(&scratch.0)?;
+    let place =
+        || progress(&scratch.0).get("store").and_then(|store| store["place_ns"].as_i64()).unwrap_or(0);
+    let begun = place();
+    wait_for("it is two seconds further", || place() > begun + 2_000_000_000);
+    let expected = recorded(&scratch.0, place());
+    let taken = lock();
+    assert!(taken.faults.is_empty(), "{:?}", taken.faults);
+    let missing: Vec<_> =
+        expected.iter().filter(|(key, bits)| taken.samples.get(key) != Some(bits)).collect();
+    assert!(missing.is_empty(), "{} of {} are missing: {:?}", missing.len(), expected.len(), missing.first());
     Ok(())
 }
 
