@@ -2,7 +2,7 @@
 
 import * as agent from "./agent";
 import type { Window } from "./agent";
-import { element, link, made } from "./element";
+import { element, keep_focus, link, made } from "./element";
 import { unpressed } from "./press";
 import type { ProcessDetail, RelativeEntry } from "./replies";
 import { duration, time, type Zone } from "./units";
@@ -10,6 +10,8 @@ import { selected, selector } from "./view";
 
 /** Threads and relatives that are named before a number stands for the rest. */
 const NAMED = 10;
+/** The window of a process is so much longer than its life at each end. */
+const LEAST_BEYOND_MS = 2000;
 
 /** The address of some tasks, or of the process that started then. */
 type Address = (of: string, started_ms?: number) => string;
@@ -26,10 +28,20 @@ export async function process(of: string, started_ms: number | null, window: Win
   return target?.label === "pid" ? agent.process(target.value, started_ms, window, signal) : null;
 }
 
-/** The part of a window in which it ran; the window itself if there is none. */
-export function life_in(window: Window, { started_ms, ended_ms }: ProcessDetail): Window {
-  const [from_ms, to_ms] = [Math.max(window.from_ms, started_ms), Math.min(window.to_ms, ended_ms ?? window.to_ms)];
-  return from_ms < to_ms ? { from_ms, to_ms } : window;
+/** The part of a window in which it ran; if there is none, its life, the last of it if that is longer. What it did last is in the tick behind its
+ * end. */
+export function life_in(window: Window, { started_ms, ended_ms }: ProcessDetail, tick_ms: number): Window {
+  const beyond_ms = Math.max(LEAST_BEYOND_MS, 2 * tick_ms);
+  const [first_ms, last_ms] = [started_ms - beyond_ms, (ended_ms ?? window.to_ms) + beyond_ms];
+  const [from_ms, to_ms] = [Math.max(window.from_ms, first_ms), Math.min(window.to_ms, last_ms)];
+  if (from_ms < to_ms) return { from_ms, to_ms };
+  return { from_ms: Math.max(first_ms, last_ms - (window.to_ms - window.from_ms)), to_ms: last_ms };
+}
+
+/** Shows that there was no process of this number and start. */
+export function show_none(pid: string): void {
+  name_target(`pid ${pid}`);
+  element("about").replaceChildren(made("p", {}, "This process was not recorded in this time."));
 }
 
 /** Shows when it ran, and its relatives. */
@@ -56,7 +68,8 @@ export function show_process(pid: string, detail: ProcessDetail, zone: Zone, add
       ...(threads_count > 1 ? list(`${threads_count} threads${asleep ? `: ${asleep}` : ""}`, of_threads.slice(0, NAMED), threads_count) : []),
     ),
   ];
-  unpressed(show_process, () => element("about").replaceChildren(...parts));
+  const place = element("about");
+  unpressed(show_process, () => keep_focus(place, () => place.replaceChildren(...parts)));
 }
 
 /** When it ran, in words. */

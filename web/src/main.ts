@@ -154,14 +154,17 @@ async function show(): Promise<void> {
     if (view.place === "checks") return await show_checks(signal);
     if (view.place === "alerts") return await show_rules(signal);
     if (view.place !== "explore") prepare_plots();
-    if (view.place === "tasks") await show_about(signal);
+    if (view.place !== "machine") watch();
+    // Which time is shown depends on it. Without an answer it is the whole window, and the trouble is said at the end.
+    const about_trouble = view.place === "tasks" ? await show_about(signal).then(() => null, (error: unknown) => error) : null;
+    signal.throwIfAborted();
     const parts = [signs_pace.work(() => show_signs(signal)), ask_present(signal)];
     if (view.place === "explore") parts.push(explore.show(view.expression, shown, status.tick_ms, view.zone, signal));
     else parts.push(plots!.show(shown, status.tick_ms, view.zone, signal).then(watch), why_pace.work(() => show_reasons(signal)));
-    if (view.place !== "machine") watch();
     if (view.place === "machine") parts.push(show_tasks());
     if (view.place === "tasks") parts.push(agent.exits(view.of, shown, signal).then((exits) => show_exits(exits, view.zone, address_of)));
     await Promise.all(parts);
+    if (about_trouble !== null) throw about_trouble;
     say(null);
   } catch (error) {
     if (signal.aborted) return;
@@ -207,13 +210,14 @@ function show_frame(): void {
   element("why-section").hidden = view.place === "explore" || is_of_alerts || is_of_checks;
   element("tasks-section").hidden = element("verdict").hidden = view.place !== "machine";
   element("exits-section").hidden = element("of-section").hidden = view.place !== "tasks";
+  const named_now = `${view.of} ${view.started_ms}`;
   if (view.place !== "tasks") document.title = "whit";
-  else if (named !== view.of) {
+  else if (named !== named_now) {
     const target = selected(view.of);
     about.name_target(target ? `${target.label} ${target.value}` : view.of);
     element("about").replaceChildren();
   }
-  named = view.place === "tasks" ? view.of : "";
+  named = view.place === "tasks" ? named_now : "";
   element<HTMLAnchorElement>("to-machine").href = write({ ...view, place: "machine" });
   element<HTMLAnchorElement>("to-checks").href = write({ ...view, place: "checks", check: "" });
   element<HTMLAnchorElement>("to-explore").href = write({ ...view, place: "explore" });
@@ -241,14 +245,16 @@ function prepare_plots(check = ""): void {
 /** Which tasks they are. A number of a process is used again: what is shown is one of them, while it ran. */
 async function show_about(signal: AbortSignal): Promise<void> {
   const detail = await about.process(view.of, view.started_ms, shown, signal);
+  const pid = selected(view.of)?.value ?? "";
+  if (detail === null && view.started_ms !== null) return about.show_none(pid);
   if (detail === null) return about.show_tasks_of(view.of, shown, signal);
   if (view.started_ms === null) {
     view = { ...view, started_ms: detail.started_ms };
     history.replaceState(null, "", write(view));
   }
-  shown = about.life_in(shown, detail);
+  shown = about.life_in(shown, detail, status.tick_ms);
   show_frame();
-  about.show_process(selected(view.of)!.value, detail, view.zone, address_of);
+  about.show_process(pid, detail, view.zone, address_of);
 }
 
 /** Those whose values come by themselves: not what is summed over one user's tasks, nor over a long time. */

@@ -74,7 +74,8 @@ export class Plots {
   push({ from_ms: at_ms, answers }: Answers): boolean {
     const { step_ms, from_ms, to_ms } = this.steps;
     const steps = Math.floor(at_ms / step_ms) - to_ms / step_ms;
-    if (steps < 0 || answers.length !== this.answers.flat().length) return true;
+    // What was asked for is not answered yet, or something else was asked for.
+    if (this.answers.length === 0 || steps < 0 || answers.length !== this.answers.flat().length) return true;
     if (steps > 1) return false;
     this.steps = { step_ms, from_ms: from_ms + steps * step_ms, to_ms: to_ms + steps * step_ms };
     const count = (to_ms - from_ms) / step_ms + 1;

@@ -135,16 +135,18 @@ async fn with_past_for(
 ) -> Response {
     let in_turn = in_turn(shared, requester, timeout, |past, cancellation| {
         let before = probe::own_thread_cpu_time();
-        let mut answer = answer(past, cancellation);
+        let answer = answer(past, cancellation);
+        let mut answer =
+            match cancellation.is_recalled() && answer.status() == StatusCode::SERVICE_UNAVAILABLE {
+                true => unavailable(Busy { retry_after: RECALLED_PAUSE }),
+                false => answer,
+            };
         // So that those who ask again and again know what it costs, however long they wait: the page does.
         let cpu_ms = probe::own_thread_cpu_time().saturating_sub(before).0 as f64 / 1e6;
         if let Ok(timing) = HeaderValue::from_str(&format!("cpu;dur={cpu_ms:.1}")) {
             answer.headers_mut().insert("server-timing", timing);
         }
-        match cancellation.is_recalled() && answer.status() == StatusCode::SERVICE_UNAVAILABLE {
-            true => unavailable(Busy { retry_after: RECALLED_PAUSE }),
-            false => answer,
-        }
+        answer
     });
     in_turn.await.unwrap_or_else(|refused| refused)
 }

@@ -1,7 +1,6 @@
 //! One process of a history: when it ran, and its relatives.
 
 use facts::linux::taskstats::ExitInfo;
-use facts::sample::Clock;
 use facts::task::TaskRow;
 use facts::task::comm::Comm;
 use facts::task::store::EndedTask;
@@ -11,15 +10,19 @@ use store::StoreError;
 use super::Past;
 use super::moment::PastTasks;
 
-/// How far apart two readings of one start may lie: sources count it in ticks of the kernel, and the clock is slewed. No number is given
-/// again so soon.
-const SAME_START_MS: i64 = 1_000;
+/// How far apart two readings of one start may lie: records of exits have it from when they were received, and the clock is slewed. No number
+/// is given again so soon.
+const SAME_START_MS: i64 = 5_000;
 /// Ancestors of a process. The bound ends a circle, which readings of different times may have.
 const MOST_ANCESTORS: usize = 64;
-/// The last tick that has a process is looked for so closely.
+/// The last reading that has a process is looked for so closely.
 const CLOSEST_MS: i64 = 200;
-/// The first tick that has a process, and the one that has its exit record, come so soon behind its start and its end.
-const TICK_MS: i64 = 2_000;
+/// A process is in the first reading behind its start, which comes so soon, and its exit record in the one behind its end.
+const READING_MS: i64 = 2_000;
+/// A process whose start is not known is looked for so far back.
+const LONGEST_SEARCH_MS: i64 = 3_600_000;
+/// How far from a time the next reading before or behind it is looked for, the likeliest first.
+const WITHIN_MS: [i64; 4] = [3_000, 30_000, 310_000, 7_300_000];
 
 /// A process, by its number and its start: numbers are used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +56,14 @@ pub struct PastProcess {
     pub threads: Vec<TaskRow>,
 }
 
+/// The end of a process, as its exit record has it; times are in milliseconds since 1970.
+struct End {
+    row: TaskRow,
+    started_ms: i64,
+    exit: ExitInfo,
+    ended_ms: i64,
+}
+
 /// A process that is an ancestor or a child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Relative {
@@ -64,9 +75,18 @@ pub struct Relative {
     pub started_ms: i64,
 }
 
+/// The last reading that has a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct LastSeen {
+    /// The time of the reading, in milliseconds since 1970.
+    at_ms: i64,
+    /// At this time a later reading does not have it; `None`: it was running at the time that was asked for.
+    gone_ms: Option<i64>,
+}
+
 impl Past {
-    /// Returns a process as it was at a time in milliseconds since 1970; one that had ended is looked for back to `from_ms`, or to its start
-    /// if that is known. `None`: none was recorded that is seen.
+    /// Returns a process as it was at a time in milliseconds since 1970, or at its end if that was before. One whose start is not known is
+    /// looked for back to `from_ms`, an hour at most. `None`: none was recorded that is seen.
     ///
     /// # Errors
     /// If the history cannot be read, or it takes too long.
@@ -76,17 +96,28 @@ impl Past {
         [from_ms, at_ms]: [i64; 2],
         limits: &Limits<'_>,
     ) -> Result<Option<PastProcess>, QueryError> {
-        let (last_seen, between_ms) = self.last_seen(key, [from_ms, at_ms], limits)?;
-        let is_running = last_seen.as_ref().is_some_and(|_| between_ms[0] >= at_ms);
-        let mut found = last_seen.and_then(|tasks| self.described(&tasks, key.pid));
-        if is_running {
-            return Ok(found);
-        }
-        let ended = self.end_of(key, between_ms, limits)?;
-        if let Some((row, exit, clock, ended_ms)) = ended {
+        let last_seen = self.last_seen(key, at_ms, limits)?;
+        let mut found = match last_seen {
+            None => None,
+            // Times of readings are between milliseconds.
+            Some(LastSeen { at_ms, .. }) => {
+                let tasks = self.tasks_at((at_ms + 1).saturating_mul(1_000_000)).map_err(unreadable)?;
+                tasks.and_then(|tasks| self.described(&tasks, key.pid))
+            }
+        };
+        let between_ms = match (last_seen, key.started_ms) {
+            (Some(LastSeen { gone_ms: None, .. }), _) => return Ok(found),
+            (Some(LastSeen { at_ms, gone_ms: Some(gone_ms) }), _) => [at_ms, gone_ms + CLOSEST_MS],
+            (None, Some(started_ms)) => {
+                [started_ms, self.reading_after(started_ms)?.unwrap_or(at_ms) + READING_MS]
+            }
+            (None, None) => [from_ms.max(at_ms.saturating_sub(LONGEST_SEARCH_MS)), at_ms],
+        };
+        let ended = self.end_of(key, between_ms, last_seen.is_some(), limits)?;
+        if let Some(End { row, started_ms, exit, ended_ms }) = ended {
             let process = found.get_or_insert_with(|| PastProcess {
                 row,
-                started_ms: clock.realtime_ms_of(row.key.start),
+                started_ms,
                 ended_ms: None,
                 exit: None,
                 cgroup: None,
@@ -102,66 +133,114 @@ impl Past {
         Ok(found)
     }
 
-    /// Returns the tasks at the last tick that has a process, and between which times it ended: at the first it was there, at the second it
-    /// was not. Without a tick that has it, it lived at most between them. Both are `at_ms` if it was there then.
+    /// Returns the last reading up to a time that has a process; `None` if none has it, or the process is not known by its start and had ended.
     fn last_seen(
         &self,
         key: ProcessKey,
-        [from_ms, at_ms]: [i64; 2],
+        at_ms: i64,
         limits: &Limits<'_>,
-    ) -> Result<(Option<PastTasks>, [i64; 2]), QueryError> {
-        let seen_at = |at_ms: i64| {
-            if (limits.is_interrupted)() {
-                return Err(QueryError::Interrupted);
-            }
-            let tasks = self.tasks_at(at_ms.saturating_mul(1_000_000)).map_err(unreadable)?;
-            Ok(tasks.filter(|tasks| {
-                tasks.store.row(key.pid).is_some_and(|row| self.is_seen_as(key, row, tasks.clock))
-            }))
-        };
-        if let Some(tasks) = seen_at(at_ms)? {
-            return Ok((Some(tasks), [at_ms, at_ms]));
+    ) -> Result<Option<LastSeen>, QueryError> {
+        if let Some((true, at_ms)) = self.seen_at(key, at_ms, limits)? {
+            return Ok(Some(LastSeen { at_ms, gone_ms: None }));
         }
         // Of several processes of a number each would have to be found.
         let Some(started_ms) = key.started_ms.filter(|started_ms| *started_ms < at_ms) else {
-            return Ok((None, [from_ms, at_ms]));
+            return Ok(None);
         };
-        // A tick that has it, if it lived that long.
-        let (mut there_ms, mut gone_ms) = (started_ms.saturating_add(TICK_MS), at_ms);
-        let Some(mut tasks) = seen_at(there_ms)? else {
-            return Ok((None, [started_ms, there_ms]));
-        };
+        let mut gone_ms = at_ms;
+        // It may be older than the history.
+        let first_ms = self.reading_after(started_ms)?.filter(|first_ms| *first_ms < gone_ms);
+        let first =
+            first_ms.map(|first_ms| self.seen_at(key, first_ms + READING_MS, limits)).transpose()?.flatten();
+        let Some((true, mut there_ms)) = first else { return Ok(None) };
         while gone_ms - there_ms > CLOSEST_MS {
             let middle_ms = there_ms + (gone_ms - there_ms) / 2;
-            match seen_at(middle_ms)? {
-                Some(later) => (tasks, there_ms) = (later, middle_ms),
-                None => gone_ms = middle_ms,
+            match self.seen_at(key, middle_ms, limits)? {
+                // The reading may be one that is known already.
+                Some((true, reading_ms)) if reading_ms > there_ms => there_ms = reading_ms,
+                // There is none between it and the middle.
+                Some((true, _)) | None => {
+                    match self.reading_after(middle_ms)?.filter(|after_ms| *after_ms < gone_ms) {
+                        None => gone_ms = middle_ms,
+                        Some(after_ms) => match self.seen_at(key, after_ms + 1, limits)? {
+                            Some((true, _)) => there_ms = after_ms,
+                            // Nothing was read between them.
+                            _ => {
+                                gone_ms = after_ms;
+                                break;
+                            }
+                        },
+                    }
+                }
+                Some((false, _)) => gone_ms = middle_ms,
             }
         }
-        let tick_ms = tasks.clock.realtime.0.cast_signed() / 1_000_000;
-        Ok((Some(tasks), [tick_ms, gone_ms]))
+        Ok(Some(LastSeen { at_ms: there_ms, gone_ms: Some(gone_ms) }))
     }
 
-    /// Returns whether a row is the main thread of a process, and seen.
-    fn is_seen_as(&self, key: ProcessKey, row: &TaskRow, clock: Clock) -> bool {
-        let is_of_start = |started_ms: i64| {
-            clock.realtime_ms_of(row.key.start).abs_diff(started_ms) <= SAME_START_MS.unsigned_abs()
-        };
+    /// Returns whether the last reading before a time has a process, and the time of the reading; `None`: nothing was read for hours.
+    fn seen_at(
+        &self,
+        key: ProcessKey,
+        at_ms: i64,
+        limits: &Limits<'_>,
+    ) -> Result<Option<(bool, i64)>, QueryError> {
+        for back_ms in WITHIN_MS {
+            let [from_ns, to_ns] =
+                [at_ms.saturating_sub(back_ms), at_ms].map(|at_ms| at_ms.saturating_mul(1_000_000));
+            let mut replay = self.history().tasks(from_ns, to_ns).map_err(unreadable)?;
+            let mut is_found = false;
+            while replay.advance().map_err(unreadable)? {
+                is_found = true;
+                if (limits.is_interrupted)() {
+                    return Err(QueryError::Interrupted);
+                }
+            }
+            if is_found {
+                let clock = replay.round().clock;
+                let row = replay.store().row(key.pid);
+                let is_seen =
+                    row.is_some_and(|row| self.is_seen_as(key, row, clock.realtime_ms_of(row.key.start)));
+                return Ok(Some((is_seen, clock.realtime.0.cast_signed() / 1_000_000)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The first reading after a time, both in milliseconds since 1970.
+    fn reading_after(&self, at_ms: i64) -> Result<Option<i64>, QueryError> {
+        for ahead_ms in WITHIN_MS.into_iter().chain([i64::MAX]) {
+            let [from_ns, to_ns] =
+                [at_ms, at_ms.saturating_add(ahead_ms)].map(|at_ms| at_ms.saturating_mul(1_000_000));
+            let mut replay = self.history().tasks(from_ns, to_ns).map_err(unreadable)?;
+            while replay.advance().map_err(unreadable)? {
+                let reading_ms = replay.round().clock.realtime.0.cast_signed() / 1_000_000;
+                if reading_ms > at_ms {
+                    return Ok(Some(reading_ms));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns whether a row that started then is the main thread of a process, and seen.
+    fn is_seen_as(&self, key: ProcessKey, row: &TaskRow, started_ms: i64) -> bool {
+        let is_same = |known_ms: i64| started_ms.abs_diff(known_ms) <= SAME_START_MS.unsigned_abs();
         row.key.pid == key.pid
             && row.process() == key.pid
             && self.sees(row)
-            && key.started_ms.is_none_or(is_of_start)
+            && key.started_ms.is_none_or(is_same)
     }
 
-    /// Returns the last row of a process, how it ended, and when in milliseconds since 1970, by the last exit record between two times.
+    /// Returns how a process ended, by the last exit record between two times. Of one that was seen before them it is that of its number.
     fn end_of(
         &self,
         key: ProcessKey,
         [from_ms, to_ms]: [i64; 2],
+        was_seen: bool,
         limits: &Limits<'_>,
-    ) -> Result<Option<(TaskRow, ExitInfo, Clock, i64)>, QueryError> {
-        // A record is of the tick behind the end.
-        let to_ms = to_ms.saturating_add(TICK_MS);
+    ) -> Result<Option<End>, QueryError> {
+        let key = if was_seen { ProcessKey { started_ms: None, ..key } } else { key };
         let [from_ns, to_ns] = [from_ms, to_ms].map(|at_ms| at_ms.saturating_mul(1_000_000));
         let mut found = None;
         let mut replay = self.history().tasks(from_ns, to_ns).map_err(unreadable)?;
@@ -170,10 +249,13 @@ impl Past {
                 return Err(QueryError::Interrupted);
             }
             let clock = replay.round().clock;
-            let records = replay.store().ended().map(EndedTask::record);
-            let of_it = records.filter(|record| self.is_seen_as(key, &record.row, clock)).last();
-            if let Some(record) = of_it {
-                found = Some((record.row, record.exit, clock, clock.realtime_ms_of(record.between.1)));
+            for record in replay.store().ended().map(EndedTask::record) {
+                let ended = record.between.1;
+                let [started_ms, ended_ms] =
+                    [ended.saturating_sub(record.row.wall), ended].map(|at| clock.realtime_ms_of(at));
+                if self.is_seen_as(key, &record.row, started_ms) {
+                    found = Some(End { row: record.row, started_ms, exit: record.exit, ended_ms });
+                }
             }
         }
         Ok(found)
@@ -196,7 +278,7 @@ impl Past {
         let mut children: Vec<Relative> = tasks.store.rows().filter(is_child).map(relative).collect();
         children.sort_unstable_by_key(|child| child.pid);
         let mut threads: Vec<TaskRow> =
-            tasks.store.rows().filter(|other| other.process() == pid).copied().collect();
+            tasks.store.rows().filter(|other| other.process() == pid && self.sees(other)).copied().collect();
         threads.sort_unstable_by_key(|thread| thread.key.pid);
         Some(PastProcess {
             row,

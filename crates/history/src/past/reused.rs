@@ -25,7 +25,7 @@ fn row(pid: u32, ppid: u32, start_s: u64, comm: &str) -> TaskRow {
     row
 }
 
-/// A minute of "first", which is a child of "shell" and has a thread and a child; of a process "second", which has the number of "first" from
+/// A minute, but for the ticks of 10 to 14 s. "old" is older than the history, and is there until the 50th second. There are 20 seconds of "first", which is a child of "shell" and has a thread and a child; of a process "second", which has the number of "first" from
 /// the 40th second on. Nothing has an exit record.
 fn record(store: &mut Store) {
     let mut tasks = TaskStore::default();
@@ -33,7 +33,13 @@ fn record(store: &mut Store) {
         let at = Nanos(second * Nanos::SECOND.0);
         let clock =
             Clock { realtime: Nanos(BEGIN_MS as u64 * 1_000_000 + at.0), boottime: at, monotonic: at };
+        if (10..15).contains(&second) {
+            continue;
+        }
         tasks.begin(clock);
+        if second <= 50 {
+            tasks.put(&row(3, 1, 0, "old"));
+        }
         tasks.put(&row(1, 0, 0, "init"));
         tasks.put(&row(5, 1, 0, "shell"));
         if second <= 20 {
@@ -83,5 +89,9 @@ fn a_number_that_was_used_again_is_another_process() {
     assert_eq!(find(None, 60).unwrap().started_ms, at_ms(40));
     assert_eq!(find(None, 10).unwrap().started_ms, at_ms(1));
     assert!(find(None, 30).is_none() && find(Some(25), 60).is_none());
+    // One that is older than the history.
+    let key = ProcessKey { pid: 3, started_ms: Some(at_ms(0)) };
+    let old = past.process(key, [at_ms(1), at_ms(60)], &Limits::default()).unwrap().unwrap();
+    assert_eq!((old.row.comm.to_lossy(), old.ended_ms), ("old".into(), Some(at_ms(50))));
     std::fs::remove_dir_all(directory).unwrap();
 }
