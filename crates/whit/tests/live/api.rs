@@ -344,7 +344,7 @@ fn documented() -> Result<(), Failed> {
     let config = scratch.0.join("agent.toml");
     fs::write(
         &config,
-        "[feeds]\n[[alert]]\nname = \"always\"\nexpression = \"vector(1)\"\n\
+        "[feeds]\n[[remote_write]]\nurl = \"http://127.0.0.1:1/\"\ninterval = \"1s\"\n[[alert]]\nname = \"always\"\nexpression = \"vector(1)\"\n\
          [[check]]\nname = \"plugin\"\ninterval = \"1s\"\ncommand = [\"sh\", \"-c\", \"echo 'fine | a=1;2;3'\"]\n",
     )?;
     let api = Api::start(&scratch, &["--config", config.to_str().ok_or("the path")?])?;
@@ -358,11 +358,16 @@ fn documented() -> Result<(), Failed> {
         let shown = shown.filter_map(|line| line.split(['{', ' ']).next()).filter(|name| !name.is_empty());
         recorded.chain(shown.map(str::to_owned)).collect()
     };
-    wait_for("checks and alerts are recorded", || {
+    wait_for("checks, alerts and receivers are recorded", || {
         let served = served();
-        ["ALERTS", "whit_check_threshold", "whit_check_wait_seconds_total"]
-            .iter()
-            .all(|name| served.contains(*name))
+        [
+            "ALERTS",
+            "whit_check_threshold",
+            "whit_check_wait_seconds_total",
+            "whit_remote_write_behind_seconds",
+        ]
+        .iter()
+        .all(|name| served.contains(*name))
     });
     let served = served();
     for name in &served {
