@@ -332,7 +332,7 @@ fn peer_stores() -> Result<(), Failed> {
     let urls = [("prometheus", prometheus.url()), ("victoria", format!("http://{victoria}"))];
     let receivers = urls.iter().map(|(name, url)| {
         format!(
-            "[[remote_write]]\nname = \"{name}\"\nurl = \"{url}/api/v1/write\"\ninterval = \"1s\"\n\
+            "[[remote_write]]\nname = \"{name}\"\nurl = \"{url}/api/v1/write\"\ninterval = \"1s\"\nfirst = \"1h\"\n\
              match = ['{{__name__=~\"node_(cpu|memory|load).*\"}}']\nlabels = {{ instance = \"\", job = \"\" }}\n"
         )
     });
