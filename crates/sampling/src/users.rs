@@ -1,5 +1,6 @@
 //! Names of users, from /etc/passwd: whit is linked statically and does not use NSS.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Names by number.
@@ -29,6 +30,11 @@ impl Users {
     /// A user's name.
     pub fn name(&self, uid: u32) -> Option<&str> {
         self.0.get(&uid).map(String::as_str)
+    }
+
+    /// A user's name, or the number of one that has none.
+    pub fn name_or_number(&self, uid: u32) -> Cow<'_, str> {
+        self.name(uid).map_or_else(|| Cow::Owned(uid.to_string()), Cow::Borrowed)
     }
 
     /// The number of a user who is given by name or number.

@@ -250,10 +250,7 @@ impl Column {
             Self::Pid if row.is_ended || row.is_several() => out.push('·'),
             Self::State => out.push(row.state().map_or('–', char::from)),
             Self::User => match row.uid() {
-                Some(uid) => match users.name(uid) {
-                    Some(name) => out.push_str(name),
-                    None => out.push_str(&uid.to_string()),
-                },
+                Some(uid) => out.push_str(&users.name_or_number(uid)),
                 None => out.push('–'),
             },
             Self::Command => {

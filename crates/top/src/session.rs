@@ -196,7 +196,7 @@ impl Session {
             return Err(Failure::no_process_named(name));
         }
         if let Some(uid) = selection.uid.filter(|uid| rows().all(|row| row.uid != Some(*uid))) {
-            let name = users.name(uid).map_or_else(|| uid.to_string(), str::to_owned);
+            let name = users.name_or_number(uid).into_owned();
             return Err(Failure::new(format!("no task is of the user {name}")));
         }
         if let Some(path) = &selection.cgroup {
@@ -273,7 +273,7 @@ impl Session {
             let ids: Vec<String> = ids.iter().map(u32::to_string).collect();
             (!ids.is_empty()).then(|| format!("{what} {}", ids.join(",")))
         };
-        let name = |uid: u32| self.users.name(uid).map_or_else(|| uid.to_string(), str::to_owned);
+        let name = |uid: u32| self.users.name_or_number(uid).into_owned();
         let words = [
             list("pid", pids),
             list("tid", tids),
@@ -298,7 +298,7 @@ impl Session {
     /// Users who have tasks, by name, after "all".
     pub(super) fn users_with_tasks(&self) -> Vec<(Option<u32>, String)> {
         let uids: BTreeSet<u32> = self.tasks.store.rows().filter_map(|row| row.uid).collect();
-        let name = |uid: u32| self.users.name(uid).map_or_else(|| uid.to_string(), str::to_owned);
+        let name = |uid: u32| self.users.name_or_number(uid).into_owned();
         let mut users: Vec<_> = uids.into_iter().map(|uid| (Some(uid), name(uid))).collect();
         users.sort_by(|a, b| a.1.cmp(&b.1));
         users.insert(0, (None, "all".to_owned()));

@@ -39,7 +39,7 @@ pub(super) fn entry(
     by: GroupBy,
 ) -> TaskEntry {
     let parts = row.breakdown();
-    let user = row.uid().map(|uid| users.name(uid).map_or_else(|| uid.to_string(), str::to_owned));
+    let user = row.uid().map(|uid| users.name_or_number(uid).into_owned());
     let name = row.comm().map(|comm| comm.to_lossy()).filter(|name| !name.is_empty());
     let is_one = !row.is_several() || (by == GroupBy::Process && !row.is_ended);
     let single = |value: f64| value as f32;

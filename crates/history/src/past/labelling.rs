@@ -240,7 +240,7 @@ impl<'s> Labelling<'s> {
     pub(super) fn user(&self, uid: Option<u32>) -> Cow<'_, str> {
         match uid {
             None => Cow::Borrowed(""),
-            Some(uid) => self.users.name(uid).map_or_else(|| Cow::Owned(uid.to_string()), Cow::Borrowed),
+            Some(uid) => self.users.name_or_number(uid),
         }
     }
 

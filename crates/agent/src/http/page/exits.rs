@@ -53,7 +53,7 @@ fn entry(exit: &PastExit, past: &Past) -> ExitEntry {
     // Without delays that cannot be true.
     let account = exit.record.account();
     let seconds = |figure: Figure| account.sum.get(figure).map(|nanoseconds| nanoseconds as f32 / 1e9);
-    let user = row.uid.map(|uid| past.users().name(uid).map_or_else(|| uid.to_string(), str::to_owned));
+    let user = row.uid.map(|uid| past.users().name_or_number(uid).into_owned());
     ExitEntry {
         name: row.comm.to_lossy(),
         pid: row.key.pid,

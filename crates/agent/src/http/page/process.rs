@@ -42,7 +42,7 @@ pub(crate) async fn process(
 
 fn detail(process: &PastProcess, past: &Past) -> ProcessDetail {
     let PastProcess { row, exit, .. } = process;
-    let user = row.uid.map(|uid| past.users().name(uid).map_or_else(|| uid.to_string(), str::to_owned));
+    let user = row.uid.map(|uid| past.users().name_or_number(uid).into_owned());
     let waits = Waits::of(process.threads.iter()).by_threads();
     ProcessDetail {
         name: row.comm.to_lossy(),
