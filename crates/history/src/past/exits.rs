@@ -34,6 +34,16 @@ pub struct PastExit {
     pub ended_ms: i64,
 }
 
+impl PastExit {
+    /// The task of a record, by the clocks of the reading that has it.
+    pub(super) fn new(record: &ExitRecord, clock: Clock) -> Self {
+        let ended = record.between.1;
+        let [started_ms, ended_ms] =
+            [ended.saturating_sub(record.row.wall), ended].map(|at| clock.realtime_ms_of(at));
+        Self { record: *record, started_ms, ended_ms }
+    }
+}
+
 /// A process that ended.
 #[derive(Clone, Debug)]
 pub struct EndedProcess {
@@ -117,10 +127,7 @@ impl Past {
                     if exits.last.len() >= most {
                         exits.last.pop_front();
                     }
-                    let ended = record.between.1;
-                    let started = ended.saturating_sub(record.row.wall);
-                    let [started_ms, ended_ms] = [started, ended].map(|at| clock.realtime_ms_of(at));
-                    exits.last.push_back(PastExit { record: *record, started_ms, ended_ms });
+                    exits.last.push_back(PastExit::new(record, clock));
                 }
             }
         }

@@ -39,9 +39,9 @@ pub struct PastTasks {
 
 const SECOND: i64 = 1_000_000_000;
 /// How far back a tick is looked for: most histories have one a second, what is older one in ten or sixty.
-const BACK: [i64; 3] = [3 * SECOND, 30 * SECOND, 310 * SECOND];
+pub(super) const BACK: [i64; 3] = [3 * SECOND, 30 * SECOND, 310 * SECOND];
 /// Ticks that are further apart than those are steps of a longer one.
-const FURTHEST_BACK: i64 = 7_300 * SECOND;
+pub(super) const FURTHEST_BACK: i64 = 7_300 * SECOND;
 
 impl Past {
     /// The first and the last tick, in nanoseconds since 1970; `None` if there is none.
@@ -150,6 +150,23 @@ impl Past {
     /// # Errors
     /// If the history cannot be read.
     pub fn tasks_at(&self, at_ns: i64) -> Result<Option<PastTasks>, StoreError> {
+        let Some(replay) = self.reading_before(at_ns)? else { return Ok(None) };
+        let last_ns = replay.round().clock.realtime.0.cast_signed();
+        let after = match at_ns.saturating_sub(last_ns) > 2 * SECOND {
+            true => self.tasks_after(last_ns, at_ns)?,
+            false => None,
+        };
+        match after {
+            Some(after) => Ok(Some(after)),
+            None => past_tasks(replay).map(Some),
+        }
+    }
+
+    /// Returns a replay that stands at the last reading of tasks before a time in nanoseconds since 1970; `None` if none were recorded then.
+    ///
+    /// # Errors
+    /// If the history cannot be read.
+    pub(super) fn reading_before(&self, at_ns: i64) -> Result<Option<TaskReplay<'_>>, StoreError> {
         for back in BACK.into_iter().chain([FURTHEST_BACK]) {
             let mut replay = self.recorded.history.tasks(at_ns.saturating_sub(back), at_ns)?;
             let mut is_found = false;
@@ -157,15 +174,7 @@ impl Past {
                 is_found = true;
             }
             if is_found {
-                let last_ns = replay.round().clock.realtime.0.cast_signed();
-                let after = match at_ns.saturating_sub(last_ns) > 2 * SECOND {
-                    true => self.tasks_after(last_ns, at_ns)?,
-                    false => None,
-                };
-                return match after {
-                    Some(after) => Ok(Some(after)),
-                    None => past_tasks(replay).map(Some),
-                };
+                return Ok(Some(replay));
             }
         }
         Ok(None)

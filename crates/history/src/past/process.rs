@@ -3,12 +3,14 @@
 use facts::linux::taskstats::ExitInfo;
 use facts::task::TaskRow;
 use facts::task::comm::Comm;
+use facts::task::exit_record::ExitRecord;
 use facts::task::store::EndedTask;
 use query::{Limits, QueryError};
 use store::StoreError;
 
 use super::Past;
-use super::moment::PastTasks;
+use super::exits::PastExit;
+use super::moment::{BACK, FURTHEST_BACK, PastTasks};
 
 /// How far apart two readings of one start may lie: records of exits have it from when they were received, and the clock is slewed. No number
 /// is given again so soon.
@@ -21,8 +23,6 @@ const CLOSEST_MS: i64 = 200;
 const READING_MS: i64 = 2_000;
 /// A process whose start is not known is looked for so far back.
 const LONGEST_SEARCH_MS: i64 = 3_600_000;
-/// How far from a time the next reading before or behind it is looked for, the likeliest first.
-const WITHIN_MS: [i64; 4] = [3_000, 30_000, 310_000, 7_300_000];
 
 /// A process, by its number and its start: numbers are used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,14 +54,6 @@ pub struct PastProcess {
     pub children: Vec<Relative>,
     /// Its threads, the main one among them, by number.
     pub threads: Vec<TaskRow>,
-}
-
-/// The end of a process, as its exit record has it; times are in milliseconds since 1970.
-struct End {
-    row: TaskRow,
-    started_ms: i64,
-    exit: ExitInfo,
-    ended_ms: i64,
 }
 
 /// A process that is an ancestor or a child.
@@ -114,7 +106,7 @@ impl Past {
             (None, None) => [from_ms.max(at_ms.saturating_sub(LONGEST_SEARCH_MS)), at_ms],
         };
         let ended = self.end_of(key, between_ms, last_seen.is_some(), limits)?;
-        if let Some(End { row, started_ms, exit, ended_ms }) = ended {
+        if let Some(PastExit { record: ExitRecord { row, exit, .. }, started_ms, ended_ms }) = ended {
             let process = found.get_or_insert_with(|| PastProcess {
                 row,
                 started_ms,
@@ -185,34 +177,24 @@ impl Past {
         at_ms: i64,
         limits: &Limits<'_>,
     ) -> Result<Option<(bool, i64)>, QueryError> {
-        for back_ms in WITHIN_MS {
-            let [from_ns, to_ns] =
-                [at_ms.saturating_sub(back_ms), at_ms].map(|at_ms| at_ms.saturating_mul(1_000_000));
-            let mut replay = self.history().tasks(from_ns, to_ns).map_err(unreadable)?;
-            let mut is_found = false;
-            while replay.advance().map_err(unreadable)? {
-                is_found = true;
-                if (limits.is_interrupted)() {
-                    return Err(QueryError::Interrupted);
-                }
-            }
-            if is_found {
-                let clock = replay.round().clock;
-                let row = replay.store().row(key.pid);
-                let is_seen =
-                    row.is_some_and(|row| self.is_seen_as(key, row, clock.realtime_ms_of(row.key.start)));
-                return Ok(Some((is_seen, clock.realtime.0.cast_signed() / 1_000_000)));
-            }
+        if (limits.is_interrupted)() {
+            return Err(QueryError::Interrupted);
         }
-        Ok(None)
+        let Some(replay) = self.reading_before(at_ms.saturating_mul(1_000_000)).map_err(unreadable)? else {
+            return Ok(None);
+        };
+        let clock = replay.round().clock;
+        let row = replay.store().row(key.pid);
+        let is_seen = row.is_some_and(|row| self.is_seen_as(key, row, clock.realtime_ms_of(row.key.start)));
+        Ok(Some((is_seen, clock.realtime.0.cast_signed() / 1_000_000)))
     }
 
     /// The first reading after a time, both in milliseconds since 1970.
     fn reading_after(&self, at_ms: i64) -> Result<Option<i64>, QueryError> {
-        for ahead_ms in WITHIN_MS.into_iter().chain([i64::MAX]) {
-            let [from_ns, to_ns] =
-                [at_ms, at_ms.saturating_add(ahead_ms)].map(|at_ms| at_ms.saturating_mul(1_000_000));
-            let mut replay = self.history().tasks(from_ns, to_ns).map_err(unreadable)?;
+        let at_ns = at_ms.saturating_mul(1_000_000);
+        for ahead_ns in BACK.into_iter().chain([FURTHEST_BACK, i64::MAX]) {
+            let mut replay =
+                self.history().tasks(at_ns, at_ns.saturating_add(ahead_ns)).map_err(unreadable)?;
             while replay.advance().map_err(unreadable)? {
                 let reading_ms = replay.round().clock.realtime.0.cast_signed() / 1_000_000;
                 if reading_ms > at_ms {
@@ -239,7 +221,7 @@ impl Past {
         [from_ms, to_ms]: [i64; 2],
         was_seen: bool,
         limits: &Limits<'_>,
-    ) -> Result<Option<End>, QueryError> {
+    ) -> Result<Option<PastExit>, QueryError> {
         let key = if was_seen { ProcessKey { started_ms: None, ..key } } else { key };
         let [from_ns, to_ns] = [from_ms, to_ms].map(|at_ms| at_ms.saturating_mul(1_000_000));
         let mut found = None;
@@ -250,11 +232,9 @@ impl Past {
             }
             let clock = replay.round().clock;
             for record in replay.store().ended().map(EndedTask::record) {
-                let ended = record.between.1;
-                let [started_ms, ended_ms] =
-                    [ended.saturating_sub(record.row.wall), ended].map(|at| clock.realtime_ms_of(at));
-                if self.is_seen_as(key, &record.row, started_ms) {
-                    found = Some(End { row: record.row, started_ms, exit: record.exit, ended_ms });
+                let exit = PastExit::new(record, clock);
+                if self.is_seen_as(key, &record.row, exit.started_ms) {
+                    found = Some(exit);
                 }
             }
         }
