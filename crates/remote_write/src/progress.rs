@@ -32,8 +32,6 @@ pub struct Progress {
     /// What is on its way goes up to these ticks of the machine and of checks, in nanoseconds since 1970. The same is sent after a restart: a
     /// receiver that has taken it already would refuse more that comes with it.
     pub sending_to_ns: [Option<i64>; 2],
-    /// When this was written, in milliseconds since 1970.
-    pub written_ms: i64,
     /// Requests that were answered well.
     pub requests_count: u64,
     /// Bodies of these, in bytes.
@@ -46,15 +44,15 @@ pub struct Progress {
     pub failures_count: u64,
     /// Blocks of the history that are damaged, whose samples could not be sent.
     pub damaged_count: u64,
-    /// How much history the retention removed before it was sent, in seconds.
-    pub missed_s: f64,
+    /// How much history the retention removed before it was sent, in nanoseconds.
+    pub missed_ns: u64,
     /// The trouble now; `None`: there is none.
     pub trouble: Option<String>,
     /// The series that were refused last, the last one first.
     pub refused: Vec<RefusedSeries>,
 }
 
-/// A series of which samples were refused.
+/// A series whose samples were refused.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RefusedSeries {
     /// Its name.
@@ -181,9 +179,9 @@ impl Progress {
         fs::rename(&new, &path)
     }
 
-    /// How many seconds the receiver is behind a tick in nanoseconds since 1970; `None`: it is new.
-    pub fn behind_s(&self, tick_ns: i64) -> Option<f64> {
-        self.place_ns.map(|place_ns| (tick_ns - place_ns).max(0) as f64 / 1e9)
+    /// How many nanoseconds the receiver is behind a tick in nanoseconds since 1970; `None`: it is new.
+    pub fn behind_ns(&self, tick_ns: i64) -> Option<u64> {
+        self.place_ns.map(|place_ns| u64::try_from(tick_ns - place_ns).unwrap_or(0))
     }
 
     /// Counts samples of a series that the receiver refuses.
@@ -237,7 +235,7 @@ mod tests {
         progress.write(&data).unwrap();
         assert_eq!(Progress::read(&data, "store").unwrap(), Found::Known(Box::new(progress.clone())));
         assert_eq!(Progress::read_all(&data).unwrap(), [progress.clone()]);
-        assert_eq!(progress.behind_s(3_500_000_000), Some(2.5));
+        assert_eq!(progress.behind_ns(3_500_000_000), Some(2_500_000_000));
         Progress::end_others(&data, &[]).unwrap();
         assert_eq!(Progress::read_all(&data).unwrap()[0].trouble.as_deref(), Some(ENDED));
         fs::write(file(&data, "store"), "{").unwrap();

@@ -22,7 +22,7 @@ pub(crate) struct NextSamples {
 }
 
 /// What was read of a history.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Part {
     pub(crate) series: Vec<NextSamples>,
     /// Its end, in nanoseconds since 1970: the place behind it, once it is taken.
@@ -67,9 +67,10 @@ impl Reader {
         let Some(next_ns) = next else { return Ok(None) };
         let from_ns = behind_ns.max(next_ns - 1);
         let last_ns = spans.iter().map(|(_, last_ns)| *last_ns).max().unwrap_or(now_ns);
-        selection.update(history.series().into_iter().map(|(name, _)| name));
+        let recorded: Vec<&str> = history.series().into_iter().map(|(name, _)| name).collect();
+        selection.update(&recorded);
         let series = selection.series();
-        let names: Vec<&str> = series.iter().map(|(recorded, _)| *recorded).collect();
+        let names: Vec<&str> = series.iter().map(|(recorded, _)| recorded.as_str()).collect();
         let end_ns = to_ns.unwrap_or_else(|| from_ns.saturating_add(self.length_ns));
         let is_last = to_ns.is_none() && end_ns >= last_ns.min(now_ns);
         let mut samples: Vec<Vec<(i64, f64)>> = vec![Vec::new(); series.len()];
@@ -94,7 +95,7 @@ impl Reader {
         // The next tick may be one that was read before now, and is not written yet.
         let to_ns = if is_last { newest_ns } else { Some(end_ns) };
         let Some(to_ns) = to_ns else { return Ok(None) };
-        let series = series.into_iter().zip(samples).filter(|(_, samples)| !samples.is_empty());
+        let series = series.iter().zip(samples).filter(|(_, samples)| !samples.is_empty());
         let series =
             series.map(|((_, name), samples)| NextSamples { name: name.clone(), samples: in_order(samples) });
         Ok(Some(Part { series: series.collect(), to_ns, is_last, first_ns, damaged }))

@@ -1,6 +1,7 @@
 //! Which series go out, and under which names.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use formats::relabel::{Relabelled, Relabelling};
 use formats::series_name::SeriesName;
@@ -8,14 +9,16 @@ use query::{Matcher, parse_selector};
 
 use crate::options::ReceiverOptions;
 
-/// The series of a receiver. Names are worked out once.
+/// The series of a receiver. They are worked out when those of the history change.
 #[derive(Debug)]
 pub(crate) struct Selection {
     selectors: Vec<Vec<Matcher>>,
     relabelling: Relabelling,
     labels: Vec<(String, String)>,
-    /// The names with which recorded series go out; `None`: they do not.
-    names: HashMap<String, Option<SeriesName>>,
+    /// The names in the history.
+    recorded: Vec<String>,
+    /// Those that go out, each with the name that it gets.
+    series: Vec<(String, SeriesName)>,
     /// Two recorded series that get the same name.
     conflict: Option<(String, String)>,
 }
@@ -29,37 +32,36 @@ impl Selection {
             selectors: options.selectors.iter().map(parsed).collect(),
             relabelling: options.relabelling.clone(),
             labels: options.labels.clone(),
-            names: HashMap::new(),
+            recorded: Vec::new(),
+            series: Vec::new(),
             conflict: None,
         }
     }
 
-    /// Works out the names of these series, and forgets all others.
-    pub(crate) fn update<'n>(&mut self, recorded: impl Iterator<Item = &'n str>) {
-        let mut known = std::mem::take(&mut self.names);
-        for name in recorded {
-            let (name, sent) = known.remove_entry(name).unwrap_or_else(|| (name.to_owned(), self.sent(name)));
-            self.names.insert(name, sent);
+    /// Takes the names in the history, in their order.
+    pub(crate) fn update(&mut self, recorded: &[&str]) {
+        if self.recorded == recorded {
+            return;
         }
+        let mut first: HashMap<SeriesName, &str> = HashMap::new();
+        let (mut series, mut conflict) = (Vec::new(), None);
+        for name in recorded {
+            let Some(sent) = self.sent(name) else { continue };
+            match first.entry(sent.clone()) {
+                Entry::Vacant(entry) => {
+                    entry.insert(name);
+                    series.push(((*name).to_owned(), sent));
+                }
+                Entry::Occupied(entry) => conflict = Some(((*entry.get()).to_owned(), (*name).to_owned())),
+            }
+        }
+        self.recorded = recorded.iter().map(|name| (*name).to_owned()).collect();
+        (self.series, self.conflict) = (series, conflict);
     }
 
     /// The series that go out, by their names in the history, in the order of these. Of those that get one name it is the first.
-    pub(crate) fn series(&mut self) -> Vec<(&str, &SeriesName)> {
-        let named =
-            self.names.iter().filter_map(|(recorded, sent)| Some((recorded.as_str(), sent.as_ref()?)));
-        let mut series: Vec<_> = named.collect();
-        series.sort_unstable_by_key(|(recorded, _)| *recorded);
-        let mut first: HashMap<&SeriesName, &str> = HashMap::with_capacity(series.len());
-        let mut conflict = None;
-        series.retain(|(recorded, sent)| match first.get(sent) {
-            None => first.insert(sent, recorded).is_none(),
-            Some(other) => {
-                conflict = Some(((*other).to_owned(), (*recorded).to_owned()));
-                false
-            }
-        });
-        self.conflict = conflict;
-        series
+    pub(crate) fn series(&self) -> &[(String, SeriesName)] {
+        &self.series
     }
 
     /// Two recorded series that get the same name, if there are some: the second does not go out.
@@ -110,23 +112,23 @@ mod tests {
             again: Duration::ZERO,
         };
         let mut selection = Selection::new(&options);
-        let sent = |selection: &mut Selection| -> Vec<String> {
-            selection.series().into_iter().map(|(_, name)| name.to_string()).collect()
+        let sent = |selection: &Selection| -> Vec<String> {
+            selection.series().iter().map(|(_, name)| name.to_string()).collect()
         };
-        selection.update(["node_load1", "node_memory_MemFree_bytes", "up{job=\"own\"}", "up"].into_iter());
+        selection.update(&["node_load1", "node_memory_MemFree_bytes", "up{job=\"own\"}", "up"]);
         assert_eq!(
-            sent(&mut selection),
+            sent(&selection),
             ["node_load1{instance=\"web1\",job=\"whit\"}", "up{instance=\"web1\",job=\"own\"}"]
         );
         // What is not recorded any more is forgotten.
-        selection.update(["node_load5"].into_iter());
-        assert_eq!(sent(&mut selection), ["node_load5{instance=\"web1\",job=\"whit\"}"]);
+        selection.update(&["node_load5"]);
+        assert_eq!(sent(&selection), ["node_load5{instance=\"web1\",job=\"whit\"}"]);
         // Two that get one name are sent as the first of them.
         let options =
             ReceiverOptions { selectors: vec![text("up")], labels: vec![(text("a"), text("b"))], ..options };
         let mut selection = Selection::new(&options);
-        selection.update(["up{a=\"b\"}", "up"].into_iter());
-        assert_eq!(sent(&mut selection), ["up{a=\"b\"}"]);
+        selection.update(&["up", "up{a=\"b\"}"]);
+        assert_eq!(sent(&selection), ["up{a=\"b\"}"]);
         assert_eq!(selection.conflict(), Some(("up", "up{a=\"b\"}")));
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver as Inbox, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use history::past::CHECKS;
 use service::{Level, Log};
@@ -29,7 +29,7 @@ const SINCE_SET_BACK_NS: i64 = 10_000_000_000;
 /// The progress of a receiver; `None`: its thread has not begun.
 pub(crate) type SharedProgress = Arc<Mutex<Option<Progress>>>;
 
-/// A history of which samples go out.
+/// A history whose samples go out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Origin {
     Machine,
@@ -43,10 +43,8 @@ struct OnItsWay {
     origin: Origin,
     /// The place behind them.
     to_ns: i64,
-    /// Nothing is behind them yet.
-    is_last: bool,
     /// How much history before them the retention has removed.
-    missed_ns: i64,
+    missed_ns: u64,
     /// Parts of the history that are damaged.
     damaged: u64,
     shipment: Shipment,
@@ -209,10 +207,9 @@ impl Sending {
             let next = self.next_of(origin);
             let source = &mut self.sources[origin as usize];
             source.fault = next.as_ref().err().map(|error| format!("{}: {error}", source.path.display()));
-            // Each has its turn, also where the other always has more.
-            source.is_done = !matches!(&next, Ok(Some(next)) if !next.is_last);
-            if let Ok(Some(next)) = next {
-                return Some(next);
+            match next {
+                Ok(Some(next)) => return Some(next),
+                Ok(None) | Err(_) => source.is_done = true,
             }
         }
         None
@@ -236,20 +233,23 @@ impl Sending {
             behind_ns = now_ns - SINCE_SET_BACK_NS;
             self.set_place(origin, behind_ns);
         }
-        let Source { path, reader, selection, from_ns, until_ns, .. } = &mut self.sources[origin as usize];
+        let Source { path, reader, selection, from_ns, until_ns, is_done, .. } =
+            &mut self.sources[origin as usize];
         let until_ns = until_ns.take().filter(|_| from_ns.is_none());
         let Some(part) = reader.next(path, selection, (from_ns.unwrap_or(behind_ns), until_ns), now_ns)?
         else {
             return Ok(None);
         };
         let Part { series, to_ns, is_last, first_ns, damaged } = part;
+        // Each has its turn, also where the other always has more.
+        *is_done = is_last;
         // The place of a new receiver is right before a tick of the machine. Checks may begin at any time.
         let may_miss = origin == Origin::Machine && behind_ns > 0;
-        let missed_ns = if may_miss { (first_ns - 1 - behind_ns).max(0) } else { 0 };
+        let missed_ns = if may_miss { u64::try_from(first_ns - 1 - behind_ns).unwrap_or(0) } else { 0 };
         let shipment = Shipment::new(series, &self.suspects);
         self.progress.sending_to_ns[origin as usize] = Some(to_ns);
         self.keep();
-        Ok(Some(OnItsWay { origin, to_ns, is_last, missed_ns, damaged, shipment }))
+        Ok(Some(OnItsWay { origin, to_ns, missed_ns, damaged, shipment }))
     }
 
     /// Gives a new receiver its place: the last tick, or as much before it as it wants.
@@ -280,9 +280,7 @@ impl Sending {
 
     /// All of a shipment is taken or refused: the receiver's place is behind it.
     fn finish(&mut self) {
-        let Some(OnItsWay { origin, to_ns, is_last: _, missed_ns, damaged, shipment }) =
-            self.on_its_way.take()
-        else {
+        let Some(OnItsWay { origin, to_ns, missed_ns, damaged, shipment }) = self.on_its_way.take() else {
             return;
         };
         // What went out again may lie before it.
@@ -293,7 +291,7 @@ impl Sending {
         if self.sources.iter().all(|source| source.from_ns.is_none()) {
             self.has_stepped_back = false;
         }
-        self.progress.missed_s += missed_ns as f64 / 1e9;
+        self.progress.missed_ns += missed_ns;
         self.progress.damaged_count += damaged;
         self.progress.requests_count += shipment.requests_count;
         self.progress.sent_bytes += shipment.sent_bytes;
@@ -365,7 +363,6 @@ impl Sending {
                 self.sources[origin].fault.as_ref().map(|fault| format!("remote write to {name}: {fault}")),
             );
         }
-        self.progress.written_ms = now_ns() / 1_000_000;
         self.keep();
     }
 
@@ -384,5 +381,5 @@ impl Sending {
 }
 
 fn now_ns() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i64)
+    probe::clock_now().realtime.0.cast_signed()
 }

@@ -71,11 +71,10 @@ pub fn read(
 
 fn receiver(table: &Options<'_, '_>, relabelling: Relabelling, host: &str) -> Result<ReceiverOptions, Fault> {
     let url = table.required_text("url", "\"http://store:8428/api/v1/write\"")?;
-    table.check_http_address("url", url)?;
-    check_url(table, url)?;
+    let host_and_port = host_of(table, url)?;
     let name = match table.text("name")? {
         Some(name) => name.to_owned(),
-        None => host_of(url).replace(|letter: char| !is_of_name(letter), "-"),
+        None => host_and_port.replace(|letter: char| !is_of_name(letter), "-"),
     };
     if name.is_empty() || name.starts_with('.') || name.len() > 100 || !name.chars().all(is_of_name) {
         return Err(table.fault_of("name", "expected letters, digits, \"-\", \"_\" and \".\""));
@@ -129,8 +128,12 @@ fn receiver(table: &Options<'_, '_>, relabelling: Relabelling, host: &str) -> Re
     })
 }
 
-/// Refuses an address to which no request can be made.
-fn check_url(table: &Options<'_, '_>, url: &str) -> Result<(), Fault> {
+/// The host and port of an address.
+///
+/// # Errors
+/// If no request can be made to it.
+fn host_of(table: &Options<'_, '_>, url: &str) -> Result<String, Fault> {
+    table.check_http_address("url", url)?;
     let parsed: http_client::Uri = url
         .parse()
         .map_err(|error| table.fault_of("url", format!("\"{url}\" is not an address: {error}")))?;
@@ -139,7 +142,7 @@ fn check_url(table: &Options<'_, '_>, url: &str) -> Result<(), Fault> {
             "url",
             "the address has no place for a password: user = \"…\" and password_file = \"…\"",
         )),
-        Some(authority) if !authority.host().is_empty() => Ok(()),
+        Some(authority) if !authority.host().is_empty() => Ok(authority.to_string()),
         _ => Err(table.fault_of("url", "expected a host behind the \"//\"")),
     }
 }
@@ -187,12 +190,6 @@ fn pairs(
         found.push((name.get_ref().to_string(), text(value)?.to_owned()));
     }
     Ok(found)
-}
-
-fn host_of(url: &str) -> &str {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let authority = rest.split(['/', '?']).next().unwrap_or(rest);
-    authority.rsplit('@').next().unwrap_or(authority)
 }
 
 fn is_of_name(letter: char) -> bool {

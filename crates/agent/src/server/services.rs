@@ -112,7 +112,7 @@ impl Services {
     pub(super) fn receivers(&self, now_ns: i64) -> Vec<ReceiverFigures> {
         let figures = |progress: Progress| ReceiverFigures {
             figures: [
-                progress.behind_s(now_ns).unwrap_or(f64::NAN),
+                progress.behind_ns(now_ns).map_or(f64::NAN, |behind_ns| behind_ns as f64 / 1e9),
                 progress.taken_count as f64,
                 progress.refused_count as f64,
                 progress.sent_bytes as f64,

@@ -43,9 +43,8 @@ fn words(receivers: &[Progress], last_ns: Option<i64>) -> String {
     let columns = ["BEHIND", "TAKEN", "REFUSED", "SENT", "FAILURES"].map(|heading| (heading, Align::Right));
     let mut table = Table::new(&[&[("RECEIVER", Align::Left)][..], &columns, &[("", Align::Left)]].concat());
     for receiver in receivers {
-        let behind = last_ns.and_then(|last_ns| receiver.behind_s(last_ns));
-        let behind =
-            behind.map_or_else(|| "–".to_owned(), |seconds| Span(Nanos((seconds * 1e9) as u64)).to_string());
+        let behind = last_ns.and_then(|last_ns| receiver.behind_ns(last_ns));
+        let behind = behind.map_or_else(|| "–".to_owned(), |behind_ns| Span(Nanos(behind_ns)).to_string());
         table.row([
             receiver.name.clone(),
             behind,
@@ -63,8 +62,8 @@ fn words(receivers: &[Progress], last_ns: Option<i64>) -> String {
         if let Some(trouble) = &receiver.trouble {
             let _ = writeln!(text, "{name}: {}", trouble.shown());
         }
-        if receiver.missed_s > 0.0 {
-            let missed = Span(Nanos((receiver.missed_s * 1e9) as u64));
+        if receiver.missed_ns > 0 {
+            let missed = Span(Nanos(receiver.missed_ns));
             let _ = writeln!(text, "{name}: {missed} were deleted before they could be sent: [history] keep");
         }
         if receiver.damaged_count > 0 {
@@ -87,8 +86,7 @@ fn push_json(receiver: &Progress, last_ns: Option<i64>, text: &mut String) -> Re
     let refused = receiver.refused.iter().map(|refused| {
         json!({ "series": refused.series, "refused_count": refused.count, "message": refused.message })
     });
-    let behind_ns =
-        last_ns.and_then(|last_ns| receiver.behind_s(last_ns)).map(|seconds| (seconds * 1e9) as u64);
+    let behind_ns = last_ns.and_then(|last_ns| receiver.behind_ns(last_ns));
     let body = json!({
         "name": receiver.name,
         "url": receiver.url,
@@ -101,7 +99,7 @@ fn push_json(receiver: &Progress, last_ns: Option<i64>, text: &mut String) -> Re
         "sent_bytes": receiver.sent_bytes,
         "failures_count": receiver.failures_count,
         "damaged_count": receiver.damaged_count,
-        "missed_ns": (receiver.missed_s * 1e9) as u64,
+        "missed_ns": receiver.missed_ns,
         "trouble": receiver.trouble,
         "refused": refused.collect::<Vec<_>>(),
     });
