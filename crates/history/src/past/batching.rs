@@ -1,9 +1,9 @@
 //! Batched answers equal those of one replay for each expression.
 
 use query::{Answer, Limits, Query, QueryError, Source};
-use store::{Retention, Store};
 
-use super::{BatchedSource, Past};
+use super::BatchedSource;
+use super::scratch::Scratch;
 
 #[path = "../../../store/tests/machine/mod.rs"]
 mod machine;
@@ -44,17 +44,14 @@ fn answers(source: &dyn Source, at_ms: i64) -> Answers {
 
 #[test]
 fn batched_answers_are_the_same() {
-    let directory = std::env::temp_dir().join(format!("whit-batching-{}", std::process::id()));
-    std::fs::create_dir_all(&directory).unwrap();
-    let path = directory.join("history.sqlite");
-    let mut store = Store::open(&path, Retention::default()).unwrap();
-    let mut machine = machine::Machine::new(1);
-    for _ in 0..ROUNDS {
-        machine.advance();
-        machine::record(&mut store, &machine);
-    }
-    store.close().unwrap();
-    let past = Past::open(&path).unwrap();
+    let scratch = Scratch::new("batching");
+    let past = scratch.past(|store| {
+        let mut machine = machine::Machine::new(1);
+        for _ in 0..ROUNDS {
+            machine.advance();
+            machine::record(store, &machine);
+        }
+    });
     let (_, last_ns) = past.extent_ns().unwrap().unwrap();
     for at_ms in [last_ns / 1_000_000, last_ns / 1_000_000 - 200_500] {
         let each = answers(&past, at_ms);
@@ -68,5 +65,4 @@ fn batched_answers_are_the_same() {
         let is_found = |answer: &Result<Answer, QueryError>| matches!(answer, Ok(Answer::Vector(found)) if !found.is_empty());
         assert!(each.iter().filter(|answer| is_found(answer)).count() > 6, "{each:?}");
     }
-    std::fs::remove_dir_all(&directory).unwrap();
 }

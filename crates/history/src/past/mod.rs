@@ -15,6 +15,8 @@ mod recorded_series;
 #[cfg(test)]
 mod reused;
 mod round;
+#[cfg(test)]
+mod scratch;
 mod stuck;
 #[cfg(test)]
 mod summing;

@@ -7,9 +7,10 @@ use facts::task::store::TaskStore;
 use facts::task::{TaskKey, TaskRow};
 use facts::unit::Nanos;
 use query::Limits;
-use store::{Retention, Store, TaskTick, Tick};
+use store::{Store, TaskTick, Tick};
 
-use super::{Past, ProcessKey};
+use super::ProcessKey;
+use super::scratch::Scratch;
 
 const BEGIN_MS: i64 = 1_700_000_000_000;
 
@@ -59,13 +60,8 @@ fn record(store: &mut Store) {
 
 #[test]
 fn a_number_that_was_used_again_is_another_process() {
-    let directory = std::env::temp_dir().join(format!("whit-reused-{}", std::process::id()));
-    std::fs::create_dir_all(&directory).unwrap();
-    let path = directory.join("history.sqlite");
-    let mut store = Store::open(&path, Retention::default()).unwrap();
-    record(&mut store);
-    store.close().unwrap();
-    let past = Past::open(&path).unwrap();
+    let scratch = Scratch::new("reused");
+    let past = scratch.past(record);
     let at_ms = |second: i64| BEGIN_MS + second * 1000;
     let find = |started_s: Option<i64>, second: i64| {
         let key = ProcessKey { pid: 7, started_ms: started_s.map(at_ms) };
@@ -93,5 +89,4 @@ fn a_number_that_was_used_again_is_another_process() {
     let key = ProcessKey { pid: 3, started_ms: Some(at_ms(0)) };
     let old = past.process(key, [at_ms(1), at_ms(60)], &Limits::default()).unwrap().unwrap();
     assert_eq!((old.row.comm.to_lossy(), old.ended_ms), ("old".into(), Some(at_ms(50))));
-    std::fs::remove_dir_all(directory).unwrap();
 }

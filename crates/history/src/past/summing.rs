@@ -14,6 +14,7 @@ use facts::unit::Nanos;
 use query::{Answer, Limits, Query};
 use store::{Named, Retention, Store, TaskTick, Tick, Tier};
 
+use super::scratch::Scratch;
 use super::{BatchedSource, BriefProcesses, Past};
 use crate::task_sums::{MINUTE_MS, Summarizer, SumsFile, change_hours, check, fill, make_all, remake_all};
 
@@ -200,24 +201,15 @@ impl Machine {
     }
 }
 
-struct Scratch(PathBuf);
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
 fn recorded(name: &str, seed: u64, last_pid: u32) -> (Scratch, PathBuf) {
     record(name, seed, Machine::new(seed, last_pid))
 }
 
 fn record(name: &str, seed: u64, mut machine: Machine) -> (Scratch, PathBuf) {
-    let directory = std::env::temp_dir().join(format!("whit-{name}-{seed}-{}", std::process::id()));
-    std::fs::create_dir_all(&directory).unwrap();
-    let path = directory.join("history.sqlite");
+    let scratch = Scratch::new(&format!("{name}-{seed}"));
+    let path = scratch.history();
     machine.record(&path);
-    (Scratch(directory), path)
+    (scratch, path)
 }
 
 /// The answers to all expressions, as text: NaN equals nothing. What the processes were that ended is one of them.

@@ -9,9 +9,9 @@ use facts::task::wait::{FileKind, Wait};
 use facts::task::{TaskKey, TaskRow};
 use facts::unit::Nanos;
 use query::{Answer, Limits, Query};
-use store::{Retention, Store, TaskTick, Tick};
+use store::{Store, TaskTick, Tick};
 
-use super::Past;
+use super::scratch::Scratch;
 
 const FUTEX: i32 = 202;
 const SLEEP: i32 = 230;
@@ -51,13 +51,8 @@ fn record(store: &mut Store) {
 
 #[test]
 fn a_thread_has_a_sample_in_each_round_in_which_it_waits() {
-    let directory = std::env::temp_dir().join(format!("whit-waiting-{}", std::process::id()));
-    std::fs::create_dir_all(&directory).unwrap();
-    let path = directory.join("history.sqlite");
-    let mut store = Store::open(&path, Retention::default()).unwrap();
-    record(&mut store);
-    store.close().unwrap();
-    let past = Past::open(&path).unwrap();
+    let scratch = Scratch::new("waiting");
+    let past = scratch.past(record);
     let limits = Limits::default();
     let value = |expression: &str, second: i64| {
         let query = Query::parse(expression).unwrap();
@@ -74,5 +69,4 @@ fn a_thread_has_a_sample_in_each_round_in_which_it_waits() {
     // The label is of this series alone.
     let on_cpu = |matcher: &str| value(&format!("whit_task_on_cpu_seconds_total{{{matcher}}}"), 10);
     assert_eq!((on_cpu("reason=\"lock\""), on_cpu("reason=\"\"").is_some()), (None, true));
-    std::fs::remove_dir_all(&directory).unwrap();
 }
