@@ -6,7 +6,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use formats::series_name::SeriesName;
 use libtest_mimic::Failed;
@@ -81,6 +81,10 @@ struct Taken {
 const REFUSED: &str = "node_load5";
 
 impl Store {
+    fn lock(&self) -> MutexGuard<'_, Taken> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn listen(&self) -> Result<u16, Failed> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let port = listener.local_addr()?.port();
@@ -106,7 +110,7 @@ impl Store {
         }
         let mut body = vec![0; length];
         reader.read_exact(&mut body).ok()?;
-        let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taken = self.lock();
         taken.requests += 1;
         if taken.is_strict {
             return taken.answer_strictly(&body, stream);
@@ -235,45 +239,61 @@ fn recorded(directory: &Path, place_ns: i64) -> Samples {
     samples
 }
 
-/// Answers are bad or get lost, one series is refused, and the agent is killed again and again.
-fn faults() -> Result<(), Failed> {
-    let scratch = Scratch::new("remote-write");
-    let store = Store::default();
+/// Sends to a store with an agent that is killed so many times, each after so many requests, until another one is two seconds further. Returns
+/// that one, and how far the store is.
+fn send_over_kills(
+    scratch: &Scratch,
+    store: &Store,
+    kills: usize,
+    requests: usize,
+) -> Result<(Running, Value), Failed> {
     let port = store.listen()?;
     let config = format!(
         "[[remote_write]]\nurl = \"http://127.0.0.1:{port}/write\"\nname = \"store\"\ninterval = \"1s\"\nfirst = \"1h\"\n\
          labels = {{ instance = \"web1\" }}\n"
     );
     fs::write(scratch.0.join("agent.toml"), config)?;
-    let requests = || store.0.lock().unwrap_or_else(PoisonError::into_inner).requests;
-    for _ in 0..3 {
-        let before = requests();
+    for _ in 0..kills {
+        let before = store.lock().requests;
         let mut agent = start(&scratch.0)?;
-        wait_for("the store is asked", || requests() >= before + 5);
+        wait_for("the store is asked", || store.lock().requests >= before + requests);
         agent.0.kill()?;
         agent.0.wait()?;
     }
-    let _agent = start(&scratch.0)?;
+    let agent = start(&scratch.0)?;
     let place =
         || progress(&scratch.0).get("store").and_then(|store| store["place_ns"].as_i64()).unwrap_or(0);
     let begun = place();
     wait_for("it is two seconds further", || place() > begun + 2_000_000_000);
-    let seen = progress(&scratch.0)["store"].clone();
-    let expected = recorded(&scratch.0, seen["place_ns"].as_i64().unwrap());
-    let taken = store.0.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok((agent, progress(&scratch.0)["store"].clone()))
+}
+
+/// Asserts that a store has all samples that it should have.
+fn assert_complete<'s>(taken: &Taken, expected: impl Iterator<Item = (&'s (String, i64), &'s u64)> + Clone) {
     assert!(taken.faults.is_empty(), "{:?}", taken.faults);
+    let missing: Vec<_> =
+        expected.clone().filter(|(key, bits)| taken.samples.get(*key) != Some(*bits)).collect();
+    let count = expected.count();
+    assert!(missing.is_empty(), "{} of {count} are missing: {:?}", missing.len(), missing.first());
+}
+
+/// Answers are bad or get lost, one series is refused, and the agent is killed again and again.
+fn faults() -> Result<(), Failed> {
+    let scratch = Scratch::new("remote-write");
+    let store = Store::default();
+    let (_agent, seen) = send_over_kills(&scratch, &store, 3, 5)?;
+    let place_ns = seen["place_ns"].as_i64().unwrap();
+    let expected = recorded(&scratch.0, place_ns);
+    let taken = store.lock();
     let is_refused = |name: &str| name.starts_with(REFUSED);
-    let missing: Vec<_> = expected
-        .iter()
-        .filter(|(key, bits)| !is_refused(&key.0) && taken.samples.get(key) != Some(bits))
-        .collect();
-    assert!(missing.is_empty(), "{} of {} are missing: {:?}", missing.len(), expected.len(), missing.first());
-    let place_ms = seen["place_ns"].as_i64().unwrap() / 1_000_000;
+    assert_complete(&taken, expected.iter().filter(|(key, _)| !is_refused(&key.0)));
     let is_stale = |bits: &u64| f64::from_bits(*bits).is_nan();
     let more: Vec<_> = taken
         .samples
         .iter()
-        .filter(|(key, bits)| key.1 <= place_ms && !is_stale(bits) && !expected.contains_key(*key))
+        .filter(|(key, bits)| {
+            key.1 <= place_ns / 1_000_000 && !is_stale(bits) && !expected.contains_key(*key)
+        })
         .collect();
     assert!(more.is_empty(), "{} are not in the history: {:?}", more.len(), more.first());
     assert!(!taken.samples.keys().any(|key| is_refused(&key.0)));
@@ -290,33 +310,11 @@ fn faults() -> Result<(), Failed> {
 fn strict() -> Result<(), Failed> {
     let scratch = Scratch::new("remote-strict");
     let store = Store::default();
-    let lock = || store.0.lock().unwrap_or_else(PoisonError::into_inner);
-    lock().is_strict = true;
-    let port = store.listen()?;
-    let config = format!(
-        "[[remote_write]]\nurl = \"http://127.0.0.1:{port}/write\"\nname = \"store\"\ninterval = \"1s\"\nfirst = \"1h\"\n\
-         labels = {{ instance = \"web1\" }}\n"
-    );
-    fs::write(scratch.0.join("agent.toml"), config)?;
-    for _ in 0..4 {
-        let before = lock().requests;
-        let mut agent = start(&scratch.0)?;
-        // Right behind a request that was taken, or whose answer was lost.
-        wait_for("the store is asked", || lock().requests >= before + 2);
-        agent.0.kill()?;
-        agent.0.wait()?;
-    }
-    let _agent = start(&scratch.0)?;
-    let place =
-        || progress(&scratch.0).get("store").and_then(|store| store["place_ns"].as_i64()).unwrap_or(0);
-    let begun = place();
-    wait_for("it is two seconds further", || place() > begun + 2_000_000_000);
-    let expected = recorded(&scratch.0, place());
-    let taken = lock();
-    assert!(taken.faults.is_empty(), "{:?}", taken.faults);
-    let missing: Vec<_> =
-        expected.iter().filter(|(key, bits)| taken.samples.get(key) != Some(bits)).collect();
-    assert!(missing.is_empty(), "{} of {} are missing: {:?}", missing.len(), expected.len(), missing.first());
+    store.lock().is_strict = true;
+    // Right behind a request that was taken, or whose answer was lost.
+    let (_agent, seen) = send_over_kills(&scratch, &store, 4, 2)?;
+    let expected = recorded(&scratch.0, seen["place_ns"].as_i64().unwrap());
+    assert_complete(&store.lock(), expected.iter());
     Ok(())
 }
 
