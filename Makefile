@@ -10,18 +10,22 @@ MODULES = web/node_modules/.package-lock.json
 BINARIES = $(CARGO) build --quiet --workspace --bins --test record_layout
 XTASK = $(BINARIES) && $(TARGET)/debug/xtask
 
-.PHONY: run build small size test test-build test-live test-beside test-alone test-page deps lint attack fuzz targets targets-all freebsd freebsd-link bpf bench instructions docs install page generated check check-deep
+.PHONY: run build small size test test-build test-live test-beside test-alone test-page deps lint attack fuzz targets targets-all freebsd freebsd-link bpf bench instructions docs install uninstall deb rpm tarball image page generated check check-deep
 
 run: build
 	$(WHIT) agent
 
+# The names of sources in messages of panics begin with the package, not with where this machine keeps it: they are shorter, and the same
+# everywhere.
+SOURCES = $$(for path in "$(CURDIR)/" "$${CARGO_HOME:-$$HOME/.cargo}"/registry/src/*/; do echo "--remap-path-prefix=$$path="; done)
+
+# The program, and in target/stage all that is installed with it.
 build:
-	$(CARGO) build --release --package whit
+	$(CARGO) fetch --locked --target $(HOST)
+	$(CARGO) build --release --package whit --config "target.$(HOST).rustflags='$$(echo $(SOURCES))'"
+	deploy/stage $(WHIT) target/stage
 
-# Without the heavy parts, and with the C library of the system instead of one of its own. The names of sources in messages of panics begin
-# with the package, not with where this machine keeps it: they are shorter, and the same everywhere.
-SOURCES = $$(for path in "$${CARGO_HOME:-$$HOME/.cargo}"/registry/src/*/; do echo "--remap-path-prefix=$$path="; done)
-
+# Without the heavy parts, and with the C library of the system instead of one of its own.
 small:
 	$(CARGO) fetch --locked --target $(HOST)
 	RUSTFLAGS="-D warnings -C relocation-model=static -C link-arg=-Wl,--no-eh-frame-hdr,-T,$(CURDIR)/crates/whit/unwind.ld $(SOURCES)" $(CARGO) build --profile small --package whit --no-default-features
@@ -133,6 +137,15 @@ size:
 docs:
 	$(XTASK) docs
 
-install: build
-	install -D $(WHIT) $(DESTDIR)/usr/local/bin/whit
-	$(WHIT) man $(DESTDIR)/usr/local/share/man/man1
+# Below PREFIX, /usr/local if it is not given, and below DESTDIR. Nothing is built: make build comes before, and needs no root.
+export PREFIX DESTDIR SYSCONFDIR UNITDIR
+install:
+	@deploy/install
+
+# Leaves the configuration, and what was recorded.
+uninstall:
+	@deploy/install remove
+
+# Packages, in target/packages.
+deb rpm tarball image: build
+	@deploy/packages $@

@@ -95,6 +95,19 @@ CREATE INDEX starred ON marks (account, entry) WHERE is_starred = 1;
 CREATE VIRTUAL TABLE words USING fts5(title, author, body, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2');
 ";
 
+/// Makes format 2 of format 1. When a subscription began was not kept: before all of its entries.
+const FROM_1: &str = "
+ALTER TABLE sessions ADD COLUMN is_program INTEGER NOT NULL DEFAULT 0;
+DROP INDEX sessions_by_account;
+CREATE INDEX sessions_by_account ON sessions (account, is_program, created_ms);
+CREATE TABLE pauses (
+    host TEXT PRIMARY KEY,
+    until_ms INTEGER NOT NULL
+) WITHOUT ROWID;
+ALTER TABLE subscriptions ADD COLUMN created_ms INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX entries_by_age ON entries (sort_ms, id);
+";
+
 /// Accounts, subscriptions, entries and marks, in one SQLite file. A change is safe from the end of the process when its method
 /// returns.
 #[derive(Debug)]
@@ -107,7 +120,7 @@ impl Library {
     /// Opens the library of a data directory, and creates it if there is none.
     ///
     /// # Errors
-    /// If the file cannot be opened, or another version wrote it.
+    /// If the file cannot be opened, or a newer version wrote it.
     pub fn open(directory: &Path) -> Result<Self, FeedError> {
         // As the agent does it.
         let _ = DirBuilder::new().recursive(true).mode(0o700).create(directory);
@@ -137,12 +150,13 @@ impl Library {
         let transaction = connection.transaction()?;
         let format: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
         match format {
-            0 => {
-                transaction.execute_batch(TABLES)?;
-                transaction.pragma_update(None, "user_version", FORMAT)?;
-            }
+            0 => transaction.execute_batch(TABLES)?,
+            1 => transaction.execute_batch(FROM_1)?,
             FORMAT => {}
-            other => return Err(FeedError::Format { found: other, own: FORMAT }),
+            newer => return Err(FeedError::Newer(newer)),
+        }
+        if format != FORMAT {
+            transaction.pragma_update(None, "user_version", FORMAT)?;
         }
         transaction.commit()?;
         Ok(Self { connection, seen_version: None })
@@ -172,10 +186,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_of_another_version_is_not_touched() {
+    fn a_file_of_a_newer_version_is_not_touched() {
         let library = Library::in_memory();
         library.connection.pragma_update(None, "user_version", FORMAT + 1).unwrap();
-        assert!(matches!(Library::prepare(library.connection), Err(FeedError::Format { found: 3, own: 2 })));
+        assert!(matches!(Library::prepare(library.connection), Err(FeedError::Newer(3))));
+    }
+
+    #[test]
+    fn a_file_of_format_1_becomes_one_of_today() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch(include_str!("../../../fixtures/feeds-format-1.sql")).unwrap();
+        let library = Library::prepare(connection).unwrap();
+        let parts = |library: &Library| -> Vec<String> {
+            // The types and places of columns, and what is indexed.
+            let columns = "SELECT m.name || ' ' || i.name || ' ' || i.type || i.\"notnull\" FROM sqlite_schema m, pragma_table_info(m.name) i ORDER BY 1";
+            let mut statement = library.connection.prepare(columns).unwrap();
+            statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+        };
+        assert_eq!(parts(&library), parts(&Library::in_memory()));
+        let kept = "SELECT count(*) FROM accounts, sessions, feeds, subscriptions, entries, marks, words('text') WHERE is_program = 0 AND is_starred = 1";
+        assert_eq!(library.connection.query_one(kept, [], |row| row.get::<_, i64>(0)).unwrap(), 1);
+        assert!(Library::prepare(library.connection).is_ok(), "it is of today");
     }
 
     #[test]

@@ -8,13 +8,8 @@ use std::io;
 pub enum FeedError {
     /// SQLite's own error.
     Database(rusqlite::Error),
-    /// Another version of whit wrote the file, in a format that this one does not read.
-    Format {
-        /// The file's.
-        found: i64,
-        /// That of this version.
-        own: i64,
-    },
+    /// A newer version of whit wrote the file, in this format.
+    Newer(i64),
     /// A file or directory cannot be used.
     File(io::Error),
     /// The request is not possible, for this reason.
@@ -31,13 +26,12 @@ impl fmt::Display for FeedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Database(error) => error.fmt(f),
-            Self::Format { found, own } if found > own => {
-                write!(f, "feeds.sqlite has format {found}, which a newer version of whit wrote: update whit")
+            Self::Newer(format) => {
+                write!(
+                    f,
+                    "feeds.sqlite has format {format}, which a newer version of whit wrote: update whit"
+                )
             }
-            Self::Format { found, own } => write!(
-                f,
-                "feeds.sqlite has format {found} of a version before the first release, and this one reads {own}: move the file away"
-            ),
             Self::File(error) => error.fmt(f),
             Self::Refused(reason) => f.write_str(reason),
         }

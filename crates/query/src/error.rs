@@ -29,7 +29,7 @@ pub struct Fault {
 impl Fault {
     /// Something of PromQL that whit does not have.
     pub(crate) fn not_in_subset(name: &str) -> Self {
-        Self::new(format!("{name} is not in whit's subset of PromQL: docs/QUERY.md lists what is"))
+        Self::new(format!("{name} is not in whit's subset of PromQL: whit-query(7) lists what is"))
     }
 
     pub(crate) fn new(message: impl Into<String>) -> Self {

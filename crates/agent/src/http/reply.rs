@@ -69,5 +69,5 @@ impl From<QueryError> for Refusal {
 }
 
 pub(super) async fn not_found() -> Refusal {
-    refusal(StatusCode::NOT_FOUND, "not_found", "there is nothing here: docs/QUERY.md lists what is")
+    refusal(StatusCode::NOT_FOUND, "not_found", "there is nothing here: whit-query(7) lists what is")
 }

@@ -82,7 +82,7 @@ pub(crate) fn command() -> Command {
 
 const EXPLANATION: &str = "\
 Rules are [[alert]] tables of the agent's configuration, receivers [[receiver]] tables:
-docs/ALERTS.md. Each action has a help of its own: whit alert silence --help.";
+whit-alerts(7). Each action has a help of its own: whit alert silence --help.";
 
 pub(crate) fn from_matches(matches: &ArgMatches) -> Result<AlertArgs, Failure> {
     let (action, matches) = chosen_action(matches, "list", &["json"])?;

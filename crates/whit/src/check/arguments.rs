@@ -128,7 +128,7 @@ fn with_list(command: Command) -> Command {
 }
 
 const EXPLANATION: &str = "\
-Checks are [[check]] tables of the agent's configuration, hosts [[host]] tables: docs/CHECKS.md. Each
+Checks are [[check]] tables of the agent's configuration, hosts [[host]] tables: whit-checks(7). Each
 action has a help of its own: whit check downtime --help.";
 
 pub(crate) fn from_matches(matches: &ArgMatches) -> Result<CheckArgs, Failure> {

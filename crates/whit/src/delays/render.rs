@@ -282,7 +282,7 @@ pub(crate) fn write_notes(notes: &Notes, out: &mut String) {
     if let Some(reason) = notes.procfs_reason {
         say("Only run queue and block I/O (in clock ticks) are known from /proc.");
         if reason == Absence::Denied {
-            say("All causes need CAP_NET_ADMIN: run as root (or see docs/INSTALL.md).");
+            say("All causes need CAP_NET_ADMIN: run as root (or see whit-install(7)).");
         }
     }
     if notes.is_off {

@@ -95,7 +95,7 @@ pub(super) fn capabilities(survey: &mut Survey) -> Option<Finding> {
     Some(Finding::limited(
         "capabilities",
         format!("{user}: none of those that help; lacking CAP_NET_ADMIN (taskstats and exit records)"),
-        "run as root, or give the binary CAP_NET_ADMIN; docs/INSTALL.md says what that discloses",
+        "run as root, or give the binary CAP_NET_ADMIN; whit-install(7) says what that discloses",
     ))
 }
 

@@ -64,7 +64,7 @@ fn taskstats(roots: &Roots, reader: &TaskReader) -> Finding {
         Err(Absence::Denied) => Finding::limited(
             "taskstats",
             "not permitted; tasks are read from /proc: run queue, and block I/O in ticks",
-            "run as root, or give the binary CAP_NET_ADMIN (docs/INSTALL.md)",
+            "run as root, or give the binary CAP_NET_ADMIN (whit-install(7))",
         ),
         Err(reason) => Finding::absent("taskstats", reason.to_string(), "a kernel with CONFIG_TASKSTATS=y"),
     }

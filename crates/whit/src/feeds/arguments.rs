@@ -108,7 +108,7 @@ pub(crate) fn command() -> Command {
 }
 
 const EXPLANATION: &str = "\
-The agent polls feeds if its configuration has a table [feeds]: docs/FEEDS.md. Each action has a help
+The agent polls feeds if its configuration has a table [feeds]: whit-feeds(7). Each action has a help
 of its own: whit feeds add --help.";
 
 /// Returns the query of a search. An argument with blanks is a phrase, unless it is a query of its own.

@@ -73,7 +73,7 @@ pub(crate) fn with_origin(command: Command, help: &'static str) -> Command {
 pub(crate) const SERVER: &str = "Ask this server, which answers as Prometheus does";
 
 const EXPLANATION: &str = "\
-The language is a part of PromQL: docs/QUERY.md. Series are those of whit history --list, and those of
+The language is a part of PromQL: whit-query(7). Series are those of whit history --list, and those of
 tasks, such as whit_task_run_queue_seconds_total{pid,tid,comm,user,cgroup}. The agent may run
 meanwhile, or not at all. Values are rounded, with the unit that the names of the series have; --json
 and --csv have them in full.";

@@ -365,6 +365,34 @@ fn every_module_has_a_doc_comment() {
     }
 }
 
+/// Pages of section 7 are made of documents by `manual`; help and messages name them.
+#[test]
+fn pages_that_are_named_exist() {
+    let documents = fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().file_name());
+    let pages: BTreeSet<String> = documents
+        .filter_map(|file| Some(file.to_str()?.strip_suffix(".md")?.to_lowercase().replace('_', "-")))
+        .collect();
+    let deployed = ["whit.service", "checks.conf"].map(|file| format!("deploy/{file}"));
+    let configuration = "crates/whit/src/agent/defaults.toml".to_owned();
+    let texts = deployed.into_iter().chain([configuration]).map(|path| {
+        let text = fs::read_to_string(root().join(&path)).unwrap();
+        (path, text)
+    });
+    let mut named = BTreeSet::new();
+    for (path, text) in rooms().iter().flat_map(|room| sources(room)).chain(texts) {
+        for (before, _) in text.match_indices("(7)").map(|(at, _)| text.split_at(at)) {
+            let is_of_name = |letter: char| letter.is_ascii_lowercase() || letter == '-';
+            let name = &before[before.trim_end_matches(is_of_name).len()..];
+            let Some(page) = name.strip_prefix("whit-") else { continue };
+            assert!(pages.contains(page), "{path}: {name}(7) is made of no document");
+            named.insert(page.to_owned());
+        }
+    }
+    let unnamed: Vec<_> =
+        pages.difference(&named).filter(|page| !["grammar", "testing"].contains(&page.as_str())).collect();
+    assert!(unnamed.is_empty(), "the page of whit leads to none of {unnamed:?}");
+}
+
 #[test]
 fn the_metrics_page_is_the_catalogue() {
     let page = fs::read_to_string(root().join("docs/metrics.md")).unwrap();

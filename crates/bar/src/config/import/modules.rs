@@ -24,7 +24,7 @@ pub(super) fn convert(section: &Section, general: &General) -> Segment {
         "path_exists" => path_exists(section, general),
         "read_file" => read_file(section, general),
         "time" | "tztime" => date(section),
-        "volume" => unmatched("volume: use a command, see docs/recipes.md"),
+        "volume" => unmatched("volume: use a command, see whit-recipes(7)"),
         "ddate" => unmatched("ddate: use a command, [\"ddate\"]"),
         other => unmatched(&format!("{other}: there is no such segment")),
     }

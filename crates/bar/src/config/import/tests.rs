@@ -104,7 +104,7 @@ fn configurations_in_anger() {
         imported(text);
     }
     assert!(imported("general { colors = on }\norder += \"load\"").contains("color = \"#FF0000\""));
-    assert!(import("order += \"volume master\"").unwrap_err().to_string().contains("see docs/recipes.md"));
+    assert!(import("order += \"volume master\"").unwrap_err().to_string().contains("see whit-recipes(7)"));
 }
 
 #[test]
