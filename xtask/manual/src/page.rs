@@ -199,7 +199,7 @@ impl Writer {
         }
         let format = |width: &usize| if *width > NARROW { "lx" } else { "l" };
         let formats: Vec<&str> = table.widths.iter().map(format).collect();
-        self.page.request(&format!(".PP\n.TS\ntab(|);\n{}.", formats.join(" ")));
+        self.page.request(&format!(".PP\n.TS\nnokeep tab(|);\n{}.", formats.join(" ")));
         for (index, row) in table.rows.iter().enumerate() {
             // Some tables have no head.
             if index == 0 && row.iter().all(String::is_empty) {
@@ -289,7 +289,7 @@ mod tests {
             body("# about\n\n| a | b |\n|---|---|\n| `x\\|y` | a cell that is longer than others are |\n");
         assert_eq!(
             text,
-            ".PP\n.TS\ntab(|);\nl lx.\nT{\na\nT}|T{\nb\nT}\n_\n\
+            ".PP\n.TS\nnokeep tab(|);\nl lx.\nT{\na\nT}|T{\nb\nT}\n_\n\
              T{\n\\fBx|y\\fR\nT}|T{\na cell that is longer than others are\nT}\n.TE\n"
         );
     }

@@ -40,7 +40,7 @@ pub(super) const STAGES: &[Stage] = &[
             // Most of its time is a link of everything, on one CPU.
             &[step("instructions")],
             &[TESTS, step("attack"), elsewhere("targets"), elsewhere("freebsd")],
-            &[step("test-page"), step("test-beside"), step("size")],
+            &[step("test-page"), step("test-beside"), step("size"), step("test-packages")],
         ],
         is_needed: false,
     },
