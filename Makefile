@@ -10,7 +10,7 @@ MODULES = web/node_modules/.package-lock.json
 BINARIES = $(CARGO) build --quiet --workspace --bins --test record_layout
 XTASK = $(BINARIES) && $(TARGET)/debug/xtask
 
-.PHONY: run build small size test test-build test-live test-beside test-alone test-page deps lint attack fuzz targets targets-all freebsd freebsd-link bpf bench instructions docs install uninstall deb rpm tarball image test-packages page generated check check-deep
+.PHONY: run build small size test test-build test-live test-beside test-alone test-page deps lint attack fuzz targets targets-all freebsd freebsd-link bpf bench instructions docs install uninstall deb rpm tarball image test-packages kernels page generated check check-deep
 
 run: build
 	$(WHIT) agent
@@ -149,6 +149,10 @@ uninstall:
 # Packages, in target/packages.
 deb rpm tarball image: build
 	@deploy/packages $@
+
+# Kernels of distributions are booted in qemu with the program: docs/KERNELS.md.
+kernels: build
+	@.ci/kernels
 
 # The packages are installed in a fresh Debian, updated, removed and purged.
 test-packages: build

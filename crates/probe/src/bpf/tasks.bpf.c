@@ -69,8 +69,8 @@ struct sock { struct sock_common __sk_common; } RELOCATED;
 struct socket { struct sock *sk; } RELOCATED;
 struct percpu_counter { s64 count; } RELOCATED;
 struct mm_struct { u64 total_vm; struct percpu_counter rss_stat[4]; } RELOCATED;
-// Before 6.2.
-struct mm_rss_stat { s64 count[4]; } RELOCATED;
+// Before 6.2. The kernel's elements are structs of one number, without a name by which CO-RE would find them.
+struct mm_rss_stat { s64 counts[4]; };
 struct mm_struct___before_6_2 { struct mm_rss_stat rss_stat; } RELOCATED;
 struct task_io_accounting { u64 read_bytes; u64 write_bytes; } RELOCATED;
 struct sched_info { unsigned long pcount; u64 run_delay; u64 max_run_delay; u64 last_arrival; } RELOCATED;
@@ -85,8 +85,9 @@ struct task_struct {
 	struct thread_info thread_info;
 	int pid, tgid;
 	u32 __state;
-	int exit_state, on_cpu;
-	u32 flags, policy;
+	int exit_state;
+	// Unsigned, since only such numbers may have another size: on_cpu is a byte in Linux 7.2.
+	u32 on_cpu, flags, policy;
 	int static_prio;
 	char comm[16];
 	u64 start_boottime, utime, stime;
@@ -296,7 +297,10 @@ static __attribute__((always_inline)) s64 resident_pages(struct mm_struct *mm)
 		pages = mm->rss_stat[0].count + mm->rss_stat[1].count + mm->rss_stat[3].count;
 	} else {
 		struct mm_struct___before_6_2 *old = (void *)mm;
-		pages = old->rss_stat.count[0] + old->rss_stat.count[1] + old->rss_stat.count[3];
+		s64 counts[4] = {};
+		// The verifier of these kernels follows no address into an array of them.
+		read_kernel(counts, sizeof(counts), &old->rss_stat);
+		pages = counts[0] + counts[1] + counts[3];
 	}
 	// Counted on each CPU apart since 6.2: the sum of what was handed in may lie below zero.
 	return pages < 0 ? 0 : pages;

@@ -279,6 +279,18 @@ fn load() -> Result<Links, Refused> {
     Ok(Links { whole, changes: notices.map(|(exiting, executed)| (changes, [exiting, executed])), freed })
 }
 
+/// Returns the first line of a message. Of the log of the kernel's verifier, which has a line for each instruction, it keeps the one with
+/// the fault, which comes last but for statistics.
+fn shortened(message: &str) -> String {
+    let first = message.lines().next().unwrap_or_default();
+    let statistics = ["processed ", "verification time ", "stack depth "];
+    let is_fault = |line: &&str| !line.is_empty() && !statistics.iter().any(|start| line.starts_with(start));
+    match (first.split_once("Verifier output: "), message.lines().rev().find(is_fault)) {
+        (Some((before, _)), Some(fault)) => format!("{before}The verifier says: {fault}"),
+        _ => first.to_owned(),
+    }
+}
+
 /// Converts an error: the text contains all its causes. The reason comes from the error number of the system call, if a cause has one.
 fn refused(error: &(dyn Error + 'static)) -> Refused {
     let mut text = String::new();
@@ -286,12 +298,26 @@ fn refused(error: &(dyn Error + 'static)) -> Refused {
     let mut cause = Some(error);
     while let Some(error) = cause {
         let separator = if text.is_empty() { "" } else { ": " };
-        // Writing to a String cannot fail. Only the first line of each message is kept: the log of the BPF verifier is long.
-        let _ = write!(text, "{separator}{}", error.to_string().lines().next().unwrap_or_default());
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{separator}{}", shortened(&error.to_string()));
         if let Some(errno) = error.downcast_ref::<io::Error>().and_then(Errno::from_io_error) {
             reason = absence(errno);
         }
         cause = error.source();
     }
     Refused::new(reason, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_of_the_verifier_is_its_fault() {
+        let log = "BPF_PROG_LOAD returned Invalid argument. Verifier output: arg#0 unsupported\n0: R1=ctx\nType 'x' is not a struct\n\
+                   verification time 9 usec\nstack depth 120+0\nprocessed 11205 insns (limit 1000000)\n";
+        let fault = "BPF_PROG_LOAD returned Invalid argument. The verifier says: Type 'x' is not a struct";
+        assert_eq!(shortened(log), fault);
+        assert_eq!(shortened("no BTF: not found"), "no BTF: not found");
+    }
 }
