@@ -39,8 +39,8 @@ pub(super) fn version(survey: &mut Survey) -> Finding {
 /// shows nowhere else.
 pub(super) fn bpf(survey: &mut Survey, reader: Option<&TaskReader>) -> Finding {
     let btf = survey.exists("/sys/kernel/btf/vmlinux");
-    let version = survey.kernel_version().unwrap_or_default();
-    if version < KernelVersion::new(5, 8) {
+    let is_older = |version| version < KernelVersion::new(5, 8);
+    if survey.kernel_version().is_some_and(is_older) {
         return Finding::absent("bpf", "the task iterator came with Linux 5.8", "");
     }
     if btf.is_err() {
@@ -56,7 +56,7 @@ pub(super) fn bpf(survey: &mut Survey, reader: Option<&TaskReader>) -> Finding {
         Some((_, Refused { reason: Absence::Denied, .. })) => Finding::limited(
             "bpf",
             "BTF is there, but not permitted",
-            "run as root, or with CAP_BPF and CAP_PERFMON",
+            "run as root, or with CAP_BPF and CAP_PERFMON; in a container also under a seccomp filter that permits bpf(2)",
         ),
         Some((_, Refused { reason: Absence::Exhausted, detail })) => Finding::limited(
             "bpf",

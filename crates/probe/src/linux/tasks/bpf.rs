@@ -16,7 +16,9 @@ use std::error::Error;
 use std::fmt::Write;
 use std::io;
 
+use aya::maps::MapType;
 use aya::programs::{BtfTracePoint, Iter, ProgramError};
+use aya::sys::is_map_supported;
 use aya::{Btf, EbpfError, EbpfLoader};
 use facts::linux::bpf_task::{EndOfRound, Item, Items};
 use facts::sample::{Absence, Clock};
@@ -258,6 +260,8 @@ fn can_reserve(bytes: u64) -> bool {
 fn load() -> Result<Links, Refused> {
     let no_types = |error| Refused::new(Absence::Unsupported, format!("no BTF: {error}"));
     let types = Btf::from_sys_fs().map_err(no_types)?;
+    // Where bpf(2) is not permitted, as by a container's seccomp filter, aya would say that the kernel lacks what the program needs.
+    is_map_supported(MapType::Array).map_err(|error| refused(&error))?;
     let mut loader = EbpfLoader::new();
     let mut loaded = loader.btf(Some(&types)).load(OBJECT).map_err(|error: EbpfError| refused(&error))?;
     let mut link = |name| {
