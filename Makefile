@@ -10,7 +10,7 @@ MODULES = web/node_modules/.package-lock.json
 BINARIES = $(CARGO) build --quiet --workspace --bins --test record_layout
 XTASK = $(BINARIES) && $(TARGET)/debug/xtask
 
-.PHONY: run build small size test test-build test-live test-beside test-alone test-page deps lint attack fuzz targets targets-all freebsd freebsd-link bpf bench instructions docs install uninstall deb rpm tarball image test-packages kernels page generated check check-deep
+.PHONY: run build small size test test-build test-live test-beside test-alone test-page deps lint attack fuzz targets targets-all freebsd freebsd-link bpf bench instructions docs install uninstall deb rpm tarball image release test-packages kernels page generated check check-deep
 
 run: build
 	$(WHIT) agent
@@ -19,11 +19,13 @@ run: build
 # everywhere.
 SOURCES = $$(for path in "$(CURDIR)/" "$${CARGO_HOME:-$$HOME/.cargo}"/registry/src/*/; do echo "--remap-path-prefix=$$path="; done)
 
-# The program, and in target/stage all that is installed with it.
+# The program, and in target/stage all that is installed with it. For another machine: its name as rustc has it, and a program that runs here.
+TARGET_TRIPLE = $(HOST)
+RUNS =
 build:
-	$(CARGO) fetch --locked --target $(HOST)
-	$(CARGO) build --release --package whit --config "target.$(HOST).rustflags='$$(echo $(SOURCES))'"
-	deploy/stage $(WHIT) target/stage
+	$(CARGO) fetch --locked --target $(TARGET_TRIPLE)
+	$(CARGO) build --release --package whit --target $(TARGET_TRIPLE) --config "target.$(TARGET_TRIPLE).rustflags='$$(echo $(SOURCES))'"
+	deploy/stage target/$(TARGET_TRIPLE)/release/whit target/stage $(RUNS)
 
 # Without the heavy parts, and with the C library of the system instead of one of its own.
 small:
@@ -153,6 +155,10 @@ deb rpm tarball image: build
 # Kernels of distributions are booted in qemu with the program: docs/KERNELS.md.
 kernels: build
 	@.ci/kernels
+
+# All packages of a version, for both machines, with checksums.
+release:
+	@deploy/release $(VERSION)
 
 # The packages are installed in a fresh Debian, updated, removed and purged.
 test-packages: build
