@@ -47,7 +47,7 @@ export function show_none(pid: string): void {
 /** Shows when it ran, and its relatives. */
 export function show_process(pid: string, detail: ProcessDetail, zone: Zone, address: Address): void {
   name_target(`${detail.name} · pid ${pid}`);
-  const { user, cgroup, command_line, ancestors, children, children_count, threads, threads_count, waits } = detail;
+  const { user, cgroup, cgroup_name, command_line, ancestors, children, children_count, threads, threads_count, waits } = detail;
   const relatives = (entries: RelativeEntry[]) =>
     entries.map(({ pid, name, started_ms }) => made("li", {}, link(address(selector("pid", pid), started_ms), `${name} ${pid}`)));
   const list = (title: string, items: HTMLElement[], count: number) => {
@@ -58,7 +58,7 @@ export function show_process(pid: string, detail: ProcessDetail, zone: Zone, add
     made("li", {}, link(address(selector("tid", tid)), `${name} ${tid}`), waits_for === null ? "" : `: ${waits_for}`));
   const asleep = waits.map(({ reason, threads }) => `${threads} ${threads === 1 ? "waits" : "wait"} for ${reason}`).join(", ");
   const parts = [
-    made("p", {}, [life(detail, zone), user].filter((text) => text !== "").join(" · "), ...(cgroup ? [" · ", link(address(selector("cgroup", cgroup)), cgroup)] : [])),
+    made("p", {}, [life(detail, zone), user].filter((text) => text !== "").join(" · "), ...(cgroup ? [" · ", link(address(selector("cgroup", cgroup)), cgroup_name)] : [])),
     ...(command_line ? [made("p", {}, made("code", {}, command_line))] : []),
     made(
       "dl",
@@ -82,11 +82,13 @@ function life({ started_ms, ended_ms, status, signal }: ProcessDetail, zone: Zon
 /** Shows the programs, users and cgroups of tasks in a window. */
 export async function show_tasks_of(of: string, { from_ms, to_ms }: Window, signal: AbortSignal): Promise<void> {
   const range = `[${Math.max(10_000, to_ms - from_ms)}ms]`;
-  const expression = `group by (comm, user, cgroup) (last_over_time(whit_task_on_cpu_seconds_total${of}${range}))`;
+  const expression = `group by (comm, user, cgroup, unit, container) (last_over_time(whit_task_on_cpu_seconds_total${of}${range}))`;
   const { answers } = await agent.plots([expression], { from_ms: to_ms, to_ms, step_ms: 1000 }, signal);
   const curves = answers[0]?.curves ?? [];
-  const values = (label: string) => [...new Set(curves.map(({ labels }) => labels[label] ?? ""))].filter((value) => value !== "");
-  const about = (["comm", "user", "cgroup"] as const).map((label) => some(values(label)));
+  // Of a cgroup the container or the unit, if its path has one.
+  const values = (...names: string[]) =>
+    [...new Set(curves.map(({ labels }) => names.map((name) => labels[name]).find(Boolean) ?? ""))].filter((value) => value !== "");
+  const about = [values("comm"), values("user"), values("container", "unit", "cgroup")].map(some);
   element("about").textContent = about.filter((text) => text !== "").join(" · ");
 }
 

@@ -11,8 +11,8 @@ export interface Row extends TaskEntry {
 
 const SUMMED = ["on_cpu", "run_queue", "block_io", "resident_bytes", "read_bytes", "written_bytes"] as const;
 
-/** What the rows of a group have in common: the label of a task's series, and its value. */
-function common(task: TaskEntry, by: Grouping): [string, string] {
+/** What the rows of a group have in common: the label of a task's series, its value, and how that reads if it is another text. */
+function common(task: TaskEntry, by: Grouping): [string, string, string?] {
   switch (by) {
     case "thread":
       return ["tid", String(task.pid)];
@@ -23,7 +23,7 @@ function common(task: TaskEntry, by: Grouping): [string, string] {
     case "user":
       return ["user", task.user];
     case "cgroup":
-      return ["cgroup", task.cgroup];
+      return ["cgroup", task.cgroup, task.cgroup_name];
   }
 }
 
@@ -32,7 +32,7 @@ export function grouped(tasks: Iterable<TaskEntry>, by: Grouping): Row[] {
   const rows: Row[] = [];
   const groups = new Map<string, Row>();
   for (const task of tasks) {
-    const [label, value] = common(task, by);
+    const [label, value, name = value] = common(task, by);
     const is_single = by === "process" || by === "thread";
     const has_label = is_single ? task.pid !== null : value !== "";
     const of = has_label ? selector(label, value) : is_single ? selector("comm", task.name) : null;
@@ -44,7 +44,7 @@ export function grouped(tasks: Iterable<TaskEntry>, by: Grouping): Row[] {
     const row: Row = { ...task, of };
     if (!is_single) {
       groups.set(value, row);
-      Object.assign(row, { name: value || "–", pid: null, started_ms: null });
+      Object.assign(row, { name: name || "–", pid: null, started_ms: null });
     }
     rows.push(row);
   }
@@ -60,5 +60,5 @@ function add(sum: Row, task: TaskEntry): void {
   sum.is_ended &&= task.is_ended;
   if (sum.waits_for !== task.waits_for) sum.waits_for = null;
   if (sum.user !== task.user) sum.user = "";
-  if (sum.cgroup !== task.cgroup) sum.cgroup = "";
+  if (sum.cgroup !== task.cgroup) sum.cgroup = sum.cgroup_name = "";
 }

@@ -106,7 +106,15 @@ pid: number | null,
 /**
  * In milliseconds since 1970; `null` where `pid` is.
  */
-started_ms: number | null, user: string, cgroup: string, threads: number, is_ended: boolean, on_cpu: number | null, run_queue: number | null, block_io: number | null, 
+started_ms: number | null, user: string, 
+/**
+ * Its path.
+ */
+cgroup: string, 
+/**
+ * What people call it: a unit, a container.
+ */
+cgroup_name: string, threads: number, is_ended: boolean, on_cpu: number | null, run_queue: number | null, block_io: number | null, 
 /**
  * The reason for which most of its threads sleep; `null` if none does or none is known.
  */
@@ -123,7 +131,7 @@ written_bytes: number | null, };
 /**
  * A process, as it was at a time or, if it had ended, at its end. What is not known is `null`.
  */
-export type ProcessDetail = { name: string, user: string, cgroup: string, command_line: string | null, 
+export type ProcessDetail = { name: string, user: string, cgroup: string, cgroup_name: string, command_line: string | null, 
 /**
  * In milliseconds since 1970.
  */

@@ -27,7 +27,7 @@ const COLUMNS: Column[] = [
   { key: "threads", heading: "threads", measure: null },
   { key: "pid", heading: "pid", measure: null },
   { key: "user", heading: "user", measure: null, is_word: true },
-  { key: "cgroup", heading: "cgroup", measure: null, is_word: true },
+  { key: "cgroup_name", heading: "cgroup", measure: null, is_word: true },
 ];
 
 /** Of the stacked bar, from the left. */
@@ -147,7 +147,7 @@ export class TaskTable {
   private arrange_now(): void {
     const wanted = this.filter.value.toLowerCase();
     const matches = (row: TaskEntry) =>
-      wanted === "" || `${row.name}\n${row.user}\n${row.pid ?? ""}\n${row.cgroup}`.toLowerCase().includes(wanted);
+      wanted === "" || `${row.name}\n${row.user}\n${row.pid ?? ""}\n${row.cgroup}\n${row.cgroup_name}`.toLowerCase().includes(wanted);
     const tasks = [...this.living.values(), ...this.ended].filter(matches);
     this.rows = grouped(tasks, this.by).sort((one, other) => compare(one[this.sort], other[this.sort]));
     this.count.textContent = this.rows.length === 1 ? "1 row" : `${this.rows.length} rows`;

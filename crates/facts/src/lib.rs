@@ -10,6 +10,7 @@ pub mod age;
 pub mod battery;
 pub mod catalog;
 pub mod cgroup;
+pub mod cgroup_name;
 pub mod cursor;
 pub mod freebsd;
 pub mod linux;

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use facts::cgroup_name::CgroupName;
 use facts::linux::pressure::Pressure;
 use facts::linux::system_calls::SystemCall;
 use facts::sample::Reading;
@@ -29,7 +30,6 @@ use command::pressure_fields::PressureFields;
 use command::task_fields::{FigureFields, delays};
 use command::time_zone;
 use sampling::ticker::Ticker;
-use text::printable::push_printable;
 use text::table::Table;
 use text::time_bar::{Legend, push_bar};
 use text::wrap::wrapped;
@@ -99,9 +99,7 @@ fn write_text(session: &mut Session, lines: &[Line], printed: &mut Vec<Topic>, o
                     push_bar(out, &breakdown, style);
                 }
                 Column::Wait => waits::push(&waits::of_row(session, line.id), out),
-                Column::Cgroup => {
-                    push_printable(out, session.cgroup_of(line.id).unwrap_or("–").as_bytes());
-                }
+                Column::Cgroup => session.push_cgroup(line.id, out),
                 Column::Command => {
                     out.push_str(&line.branches);
                     session.push_command(line.id, out);
@@ -200,6 +198,9 @@ struct RowJson<'a> {
     waits: Option<Vec<WaitJson>>,
     nice: Option<i8>,
     cgroup: Option<String>,
+    /// What its path names.
+    unit: Option<String>,
+    container: Option<String>,
     threads: u32,
     processes: u32,
     is_ended: bool,
@@ -350,6 +351,7 @@ impl<'a> RowJson<'a> {
             row.breakdown();
         let nanos = |value: Option<Nanos>| value.map(|value| value.0);
         let is_one = !row.is_several();
+        let CgroupName { unit, container, .. } = CgroupName::of(cgroup.as_deref().unwrap_or_default());
         Self {
             pid: is_one.then(|| row.pid()),
             tgid: is_one.then(|| row.tgid()),
@@ -361,6 +363,8 @@ impl<'a> RowJson<'a> {
             state: row.state().map(char::from),
             waits,
             nice: row.nice(),
+            unit: unit.map(str::to_owned),
+            container: container.map(|container| container.name.into_owned()),
             cgroup,
             threads: row.sum.threads,
             processes: row.sum.processes,

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
+use facts::cgroup_name::CgroupName;
 use facts::linux::meminfo::MemInfoField;
 use facts::sample::Absence;
 use facts::task::TaskRow;
@@ -321,7 +322,7 @@ impl Session {
             || self.settings.with_commands && matches_line(&row, typed, &mut self.commands)
     }
 
-    /// Appends what stands for a row: its name or command line; of a sum by cgroup, its path.
+    /// Appends what stands for a row: its name or command line; of a sum by cgroup, the name that people know.
     pub(super) fn push_command(&mut self, id: RowId, out: &mut String) {
         let Self { tasks, commands, settings, users, .. } = self;
         let beside = Beside { users, memory_total: None };
@@ -330,7 +331,7 @@ impl Session {
         let is_path = settings.by == GroupBy::Cgroup;
         let path = if is_path { commands.cgroup_of(row, tasks.living(id)) } else { None };
         if let Some(path) = path {
-            push_printable(out, path.as_bytes());
+            push_printable(out, CgroupName::of(path).to_string().as_bytes());
             return out.push_str(&format!(" ×{}", row.sum.processes));
         }
         match settings.with_commands.then(|| commands.line_of(row)).flatten() {
@@ -355,6 +356,14 @@ impl Session {
             columns.insert(end, self.arrangement.sort);
         }
         columns
+    }
+
+    /// Appends the name of a row's cgroup.
+    pub(super) fn push_cgroup(&mut self, id: RowId, out: &mut String) {
+        match self.cgroup_of(id) {
+            Some(path) => push_printable(out, CgroupName::of(path).to_string().as_bytes()),
+            None => out.push('–'),
+        }
     }
 
     /// The path of a row's cgroup.

@@ -34,7 +34,10 @@ pub(super) struct TaskEntry {
     /// In milliseconds since 1970; `null` where `pid` is.
     pub(super) started_ms: Option<i64>,
     pub(super) user: String,
+    /// Its path.
     pub(super) cgroup: String,
+    /// What people call it: a unit, a container.
+    pub(super) cgroup_name: String,
     pub(super) threads: u32,
     pub(super) is_ended: bool,
     pub(super) on_cpu: Option<f32>,
@@ -56,6 +59,7 @@ pub(super) struct ProcessDetail {
     pub(super) name: String,
     pub(super) user: String,
     pub(super) cgroup: String,
+    pub(super) cgroup_name: String,
     pub(super) command_line: Option<String>,
     /// In milliseconds since 1970.
     pub(super) started_ms: i64,

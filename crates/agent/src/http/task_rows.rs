@@ -1,5 +1,6 @@
 //! Tasks of a tick as rows of the page.
 
+use facts::cgroup_name::CgroupName;
 use facts::sample::Clock;
 use facts::task::figure::Figure;
 use facts::task::groups::{GroupBy, GroupRow, RowId, TaskGroups};
@@ -49,6 +50,7 @@ pub(super) fn entry(
         started_ms: is_one.then(|| clock.realtime_ms_of(row.key().start)),
         user: user.unwrap_or_default(),
         cgroup: cgroup.to_owned(),
+        cgroup_name: CgroupName::of(cgroup).to_string(),
         threads: row.sum.threads,
         is_ended: row.is_ended,
         on_cpu: row.share(parts.on_cpu).map(single),

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
+use facts::cgroup_name::CgroupName;
 use facts::task::TaskRow;
 use facts::task::comm::Comm;
 use facts::task::rounds::Scope;
@@ -16,8 +17,9 @@ use store::{Named, TaskNames};
 use super::doubts;
 use crate::task_sums::MinuteGroups;
 
-pub(super) const LABELS: [&str; 5] = ["pid", "tid", "comm", "user", "cgroup"];
-pub(super) const LABELS_OF_WAITING: [&str; 6] = ["pid", "tid", "comm", "user", "cgroup", "reason"];
+pub(super) const LABELS: [&str; 7] = ["pid", "tid", "comm", "user", "cgroup", "unit", "container"];
+pub(super) const LABELS_OF_WAITING: [&str; 8] =
+    ["pid", "tid", "comm", "user", "cgroup", "unit", "container", "reason"];
 
 /// The labels that distinguish tasks, as far as they are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -26,8 +28,10 @@ pub(super) struct TaskLabels {
     tid: Option<u32>,
     pub(super) comm: Option<Comm>,
     uid: Option<u32>,
-    /// The place of its path in [`CgroupPlaces`]: two ids of one path are one label.
+    /// Places in [`Cgroups`]: two ids of one path are one label.
     cgroup: Option<u32>,
+    unit: Option<u32>,
+    container: Option<u32>,
     reason: Option<WaitReason>,
 }
 
@@ -70,38 +74,55 @@ impl CgroupPaths for &MinuteGroups {
     }
 }
 
-/// The paths of the cgroups that were met. A label is the place of its path, so that a name is only written for series that are wanted.
+/// The labels of the cgroups that were met. Each is the place of its text, so that a name is only written for series that are wanted.
 #[derive(Debug, Default)]
-struct CgroupPlaces {
-    places: HashMap<(BootNumber, u64), u32>,
-    by_path: HashMap<String, u32>,
-    paths: Vec<String>,
+struct Cgroups {
+    known: HashMap<(BootNumber, u64), CgroupLabels>,
+    places: HashMap<String, u32>,
+    texts: Vec<String>,
 }
 
-impl CgroupPlaces {
-    fn place(&mut self, paths: &mut impl CgroupPaths, id: Option<u64>) -> Result<u32, String> {
-        let Some(id) = id else { return Ok(self.of_path("")) };
+/// The places of the labels that a cgroup's path gives.
+#[derive(Clone, Copy, Debug)]
+struct CgroupLabels {
+    path: u32,
+    unit: u32,
+    container: u32,
+}
+
+impl Cgroups {
+    fn labels(&mut self, paths: &mut impl CgroupPaths, id: Option<u64>) -> Result<CgroupLabels, String> {
+        let Some(id) = id else { return Ok(self.labels_of("")) };
         let key = (paths.boot(), id);
-        if let Some(place) = self.places.get(&key) {
-            return Ok(*place);
+        if let Some(labels) = self.known.get(&key) {
+            return Ok(*labels);
         }
-        let place = self.of_path(paths.path(id)?.unwrap_or_default());
-        self.places.insert(key, place);
-        Ok(place)
+        let labels = self.labels_of(paths.path(id)?.unwrap_or_default());
+        self.known.insert(key, labels);
+        Ok(labels)
     }
 
-    fn of_path(&mut self, path: &str) -> u32 {
-        if let Some(place) = self.by_path.get(path) {
+    fn labels_of(&mut self, path: &str) -> CgroupLabels {
+        let name = CgroupName::of(path);
+        CgroupLabels {
+            path: self.place(path),
+            unit: self.place(name.unit_name()),
+            container: self.place(name.container_name()),
+        }
+    }
+
+    fn place(&mut self, text: &str) -> u32 {
+        if let Some(place) = self.places.get(text) {
             return *place;
         }
-        let place = self.paths.len() as u32;
-        self.paths.push(path.to_owned());
-        self.by_path.insert(path.to_owned(), place);
+        let place = self.texts.len() as u32;
+        self.texts.push(text.to_owned());
+        self.places.insert(text.to_owned(), place);
         place
     }
 
-    fn path(&self, place: Option<u32>) -> &str {
-        place.and_then(|place| self.paths.get(place as usize)).map_or("", String::as_str)
+    fn text(&self, place: Option<u32>) -> &str {
+        place.and_then(|place| self.texts.get(place as usize)).map_or("", String::as_str)
     }
 }
 
@@ -113,7 +134,7 @@ pub(super) struct Labelling<'s> {
     matchers: Vec<&'s Matcher>,
     is_wanted: [bool; LABELS_OF_WAITING.len()],
     metric: Option<&'static str>,
-    cgroups: CgroupPlaces,
+    cgroups: Cgroups,
 }
 
 impl<'s> Labelling<'s> {
@@ -137,7 +158,7 @@ impl<'s> Labelling<'s> {
             is_wanted: LABELS_OF_WAITING
                 .map(|label| labels.contains(&label) && choice.is_none_or(|choice| choice.contains(label))),
             metric: choice.is_none().then_some(metric),
-            cgroups: CgroupPlaces::default(),
+            cgroups: Cgroups::default(),
         })
     }
 
@@ -202,7 +223,9 @@ impl<'s> Labelling<'s> {
                 "comm" => matcher.accepts(&comm(&row.comm)),
                 "user" => matcher.accepts(&self.user(row.uid)),
                 "reason" => matcher.accepts(row.wait.map_or("", |wait| wait.reason.name())),
-                _ => matcher.accepts(&self.cgroup(paths, row.cgroup)?),
+                "unit" => matcher.accepts(CgroupName::of(&path(paths, row.cgroup)?).unit_name()),
+                "container" => matcher.accepts(CgroupName::of(&path(paths, row.cgroup)?).container_name()),
+                _ => matcher.accepts(&path(paths, row.cgroup)?),
             };
             if !is_met {
                 return Ok(false);
@@ -216,14 +239,17 @@ impl<'s> Labelling<'s> {
     /// # Errors
     /// If the history cannot be read.
     pub(super) fn key(&mut self, paths: &mut impl CgroupPaths, row: &TaskRow) -> Result<TaskLabels, String> {
-        let [pid, tid, comm, user, cgroup, reason] = self.is_wanted;
-        let cgroup = cgroup.then(|| self.cgroups.place(paths, row.cgroup)).transpose()?;
+        let [pid, tid, comm, user, cgroup, unit, container, reason] = self.is_wanted;
+        let is_of_cgroup = cgroup || unit || container;
+        let of_cgroup = is_of_cgroup.then(|| self.cgroups.labels(paths, row.cgroup)).transpose()?;
         Ok(TaskLabels {
             pid: pid.then_some(row.tgid.unwrap_or(row.key.pid)),
             tid: tid.then_some(row.key.pid),
             comm: comm.then_some(row.comm),
             uid: row.uid.filter(|_| user),
-            cgroup,
+            cgroup: of_cgroup.filter(|_| cgroup).map(|labels| labels.path),
+            unit: of_cgroup.filter(|_| unit).map(|labels| labels.unit),
+            container: of_cgroup.filter(|_| container).map(|labels| labels.container),
             reason: row.wait.map(|wait| wait.reason).filter(|_| reason),
         })
     }
@@ -244,12 +270,6 @@ impl<'s> Labelling<'s> {
         }
     }
 
-    /// A cgroup's path; empty if it was not recorded.
-    fn cgroup(&self, paths: &mut impl CgroupPaths, id: Option<u64>) -> Result<String, String> {
-        let Some(id) = id else { return Ok(String::new()) };
-        Ok(paths.path(id)?.unwrap_or_default().to_owned())
-    }
-
     /// The name of the series with these labels.
     pub(super) fn name(&self, key: &TaskLabels) -> SeriesName {
         let mut name = SeriesName::default();
@@ -258,10 +278,18 @@ impl<'s> Labelling<'s> {
         name.set("tid", &key.tid.map(|tid| tid.to_string()).unwrap_or_default());
         name.set("comm", &key.comm.map(|name| comm(&name).into_owned()).unwrap_or_default());
         name.set("user", &self.user(key.uid));
-        name.set("cgroup", self.cgroups.path(key.cgroup));
+        name.set("cgroup", self.cgroups.text(key.cgroup));
+        name.set("unit", self.cgroups.text(key.unit));
+        name.set("container", self.cgroups.text(key.container));
         name.set("reason", key.reason.map_or("", WaitReason::name));
         name
     }
+}
+
+/// A cgroup's path; empty if it was not recorded.
+fn path(paths: &mut impl CgroupPaths, id: Option<u64>) -> Result<String, String> {
+    let Some(id) = id else { return Ok(String::new()) };
+    Ok(paths.path(id)?.unwrap_or_default().to_owned())
 }
 
 fn comm(comm: &Comm) -> Cow<'_, str> {

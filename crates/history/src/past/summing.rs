@@ -20,7 +20,7 @@ use crate::task_sums::{MINUTE_MS, Summarizer, SumsFile, change_hours, check, fil
 
 const STARTED_AT_S: u64 = 1_700_000_000;
 const ROUNDS: u64 = 900;
-const EXPRESSIONS: [&str; 17] = [
+const EXPRESSIONS: [&str; 18] = [
     "sum by (comm) (increase(whit_task_on_cpu_seconds_total[10m]))",
     "sum by (comm, user, cgroup) (rate(whit_task_run_queue_seconds_total[7m]))",
     "sum(rate(whit_task_on_cpu_seconds_total[5m])) + sum(rate(whit_task_block_io_seconds_total[5m]))",
@@ -40,6 +40,8 @@ const EXPRESSIONS: [&str; 17] = [
     "sum by (comm) (max_over_time(whit_task_resident_bytes[5m]))",
     "rate(whit_task_on_cpu_seconds_total{comm=\"c\"}[4m])",
     "sum by (comm) (rate(whit_task_on_cpu_seconds_total{comm=\"none\"}[4m]))",
+    // What the path of a cgroup names.
+    "sum by (unit, container) (increase(whit_task_on_cpu_seconds_total{container!=\"three\"}[8m]))",
 ];
 
 struct Random(u64);
@@ -178,8 +180,8 @@ impl Machine {
         for rounds in [ROUNDS / 3, ROUNDS - ROUNDS / 3] {
             self.store = TaskStore::default();
             let mut store = Store::open(path, Retention::default()).unwrap();
-            store.name("boot", Named::Cgroup(1), "/a/one");
-            store.name("boot", Named::Cgroup(2), "/b/two");
+            store.name("boot", Named::Cgroup(1), "/a/one.service");
+            store.name("boot", Named::Cgroup(2), "/lxc/two");
             // A recorder that begins reads all tasks.
             self.second += 1;
             self.store.begin(self.clock());
@@ -252,6 +254,25 @@ fn sums_say_what_a_replay_says() {
             }
         }
     }
+}
+
+/// Units and containers are labels, of which a task outside of them has none.
+#[test]
+fn cgroups_have_their_names() {
+    let (_scratch, path) = recorded("summing-names", 4, 1_000_000);
+    let past = Past::open(&path).unwrap();
+    let (_, last_ns) = past.extent_ns().unwrap().unwrap();
+    let named = |expression: &str| {
+        let answer = answers_to(&[expression], &past, last_ns / 1_000_000 - 1).remove(0);
+        ["one.service", "two"].map(|name| answer.contains(&format!("\"{name}\"")))
+    };
+    let sum =
+        |by, of| named(&format!("sum by ({by}) (increase(whit_task_on_cpu_seconds_total{{{of}}}[10m]))"));
+    assert_eq!(sum("unit", ""), [true, false]);
+    assert_eq!(sum("container", ""), [false, true]);
+    assert_eq!(sum("unit, container", "container=\"two\""), [false, true]);
+    assert_eq!(sum("unit, container", "container=\"\""), [true, false]);
+    assert_eq!(sum("unit, container", "unit=~\"one.*\""), [true, false]);
 }
 
 /// Sums that are wrong make wrong answers: they are read.

@@ -1,5 +1,6 @@
 //! Questions about a window, and what was answered.
 
+use facts::cgroup_name::CgroupName;
 use formats::series_name::SeriesName;
 use query::{Answer, Limits, Query, QueryError};
 
@@ -228,6 +229,11 @@ impl Share {
     /// The cgroup that it is about.
     pub(super) fn cgroup(&self) -> Culprit {
         Culprit::Cgroup(self.name.get("cgroup").to_owned())
+    }
+
+    /// What people call its cgroup.
+    pub(super) fn cgroup_name(&self) -> String {
+        CgroupName::of(self.name.get("cgroup")).to_string()
     }
 }
 

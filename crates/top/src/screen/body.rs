@@ -134,9 +134,7 @@ pub(super) fn draw(state: &mut State, session: &mut Session, buffer: &mut Buffer
                     let waits = waits::of_row(session, line.id);
                     waits::push(&waits, &mut text);
                 }
-                Column::Cgroup => {
-                    text.push_str(session.cgroup_of(line.id).unwrap_or("–"));
-                }
+                Column::Cgroup => session.push_cgroup(line.id, &mut text),
                 Column::Command => {
                     text.push_str(&line.branches);
                     session.push_command(line.id, &mut text);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::Extension;
 use axum::extract::{Request, State};
 use axum::response::Response;
+use facts::cgroup_name::CgroupName;
 use facts::task::TaskRow;
 use facts::task::waits::Waits;
 
@@ -44,10 +45,12 @@ fn detail(process: &PastProcess, past: &Past) -> ProcessDetail {
     let PastProcess { row, exit, .. } = process;
     let user = row.uid.map(|uid| past.users().name_or_number(uid).into_owned());
     let waits = Waits::of(process.threads.iter()).by_threads();
+    let cgroup = process.cgroup.as_deref().unwrap_or_default();
     ProcessDetail {
         name: row.comm.to_lossy(),
         user: user.unwrap_or_default(),
-        cgroup: process.cgroup.clone().unwrap_or_default(),
+        cgroup: cgroup.to_owned(),
+        cgroup_name: CgroupName::of(cgroup).to_string(),
         command_line: process.command_line.clone(),
         started_ms: process.started_ms,
         ended_ms: process.ended_ms,

@@ -198,9 +198,8 @@ fn of_limits(examiner: &Examiner<'_>, device: Share, victim: Option<Share>) -> R
             None
         }
         [one] => {
-            let cgroup = one.cgroup();
-            words += &format!(": probably the I/O limit of {} holds them", cgroup.name());
-            Some(cgroup)
+            words += &format!(": probably the I/O limit of {} holds them", one.cgroup_name());
+            Some(one.cgroup())
         }
         [_, ..] => {
             words += ": probably the I/O limit of a cgroup holds them";

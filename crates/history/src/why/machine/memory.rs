@@ -31,7 +31,7 @@ pub(super) fn out_of_memory(examiner: &Examiner<'_>) -> Found {
         // Who is in the cgroup is not known, so that the largest process of the machine is not named.
         let beside = beside(left.as_ref());
         let reason = match &limited {
-            Some(share) => format!("{} reached its memory limit", share.name.get("cgroup")),
+            Some(share) => format!("{} reached its memory limit", share.cgroup_name()),
             None => {
                 "a limit was reached that is not recorded, or memory was short between two ticks".to_owned()
             }
@@ -124,7 +124,7 @@ impl Scarcity {
     fn of_limit(left: Evidence, limited: Option<(Share, Bound)>, waits_most: Option<Share>) -> Self {
         let mut words = beside(Some(&left));
         if let Some((share, bound)) = &limited {
-            words += &format!(": {} {}", share.name.get("cgroup"), bound.words());
+            words += &format!(": {} {}", share.cgroup_name(), bound.words());
         }
         if let Some(share) = &waits_most {
             words += &format!("; {} waited most, {:.2} s", share.label(), share.value);
