@@ -14,10 +14,15 @@ fn main() {
     let is_linux_gnu = of_target("OS") == "linux" && of_target("ENV") == "gnu";
     let is_release = var("PROFILE").is_ok_and(|profile| profile == "release");
     if is_linux_gnu && is_release && var("WHIT_WITHOUT_TICK_ORDER").is_err() {
-        for script in ["tick.ld", "unwind.ld"] {
+        // On other machines the start of a static program registers the tables of unwinding, which therefore stay.
+        let is_without_unwinding = of_target("ARCH") == "x86_64";
+        let scripts = if is_without_unwinding { &["tick.ld", "unwind.ld"][..] } else { &["tick.ld"] };
+        for script in scripts {
             println!("cargo:rustc-link-arg-bins=-T");
             println!("cargo:rustc-link-arg-bins={}/{script}", var("CARGO_MANIFEST_DIR").unwrap_or_default());
         }
-        println!("cargo:rustc-link-arg-bins=-Wl,--no-eh-frame-hdr");
+        if is_without_unwinding {
+            println!("cargo:rustc-link-arg-bins=-Wl,--no-eh-frame-hdr");
+        }
     }
 }
