@@ -141,6 +141,11 @@ impl Library {
         // A transaction that reads first and writes then would fail at once if another process has written in between.
         connection.set_transaction_behavior(TransactionBehavior::Immediate);
         connection.pragma_update(None, "cell_size_check", true)?;
+        // The following pragmas write.
+        let format: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        if format > FORMAT {
+            return Err(FeedError::Newer(format));
+        }
         // Before the journal's mode: it cannot be changed once there are tables.
         connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
         connection.pragma_update(None, "journal_mode", "WAL")?;

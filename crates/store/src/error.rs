@@ -70,7 +70,9 @@ impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Database(error) => write!(f, "{error}"),
-            Self::Newer(version) => write!(f, "it is of format {version}, which a newer whit wrote"),
+            Self::Newer(version) => {
+                write!(f, "it has format {version}, which a newer version of whit wrote: update whit")
+            }
             Self::Damaged(what) => write!(f, "{what} is damaged"),
             Self::Empty => f.write_str("nothing is recorded in it yet; try again in a moment"),
             Self::Waiting => f.write_str("it is tried again soon"),
