@@ -208,7 +208,7 @@ export class TaskTable {
         link.textContent = text;
         one.replaceChildren(link);
       }
-      if (is_word && value !== null) one.title = text;
+      if (is_word && value !== null) one.title = key === "cgroup_name" ? row.cgroup : text;
       else if (value === null) one.title = UNKNOWN[key] ?? "";
       return one;
     });

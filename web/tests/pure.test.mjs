@@ -46,7 +46,7 @@ test("completion knows what stands before the cursor", () => {
 
 test("groups add what is known", () => {
   const task = (name, pid, on_cpu) => ({
-    name, pid, user: "u", cgroup: "/c", threads: 1, is_ended: false, on_cpu, run_queue: null, block_io: 0,
+    name, pid, user: "u", cgroup: "/c", cgroup_name: "c.service", threads: 1, is_ended: false, on_cpu, run_queue: null, block_io: 0,
     resident_bytes: 1, read_bytes: 0, written_bytes: 0,
   });
   const tasks = [task("a", 1, 0.5), task("a", 2, null), task("b", 3, 0.25)];

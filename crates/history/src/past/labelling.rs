@@ -1,6 +1,7 @@
 //! The labels of tasks in a history.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::ops::RangeInclusive;
 
 use facts::cgroup_name::CgroupName;
@@ -134,7 +135,8 @@ pub(super) struct Labelling<'s> {
     matchers: Vec<&'s Matcher>,
     is_wanted: [bool; LABELS_OF_WAITING.len()],
     metric: Option<&'static str>,
-    cgroups: Cgroups,
+    /// What is known of cgroups is kept by what only asks.
+    cgroups: RefCell<Cgroups>,
 }
 
 impl<'s> Labelling<'s> {
@@ -158,7 +160,7 @@ impl<'s> Labelling<'s> {
             is_wanted: LABELS_OF_WAITING
                 .map(|label| labels.contains(&label) && choice.is_none_or(|choice| choice.contains(label))),
             metric: choice.is_none().then_some(metric),
-            cgroups: Cgroups::default(),
+            cgroups: RefCell::default(),
         })
     }
 
@@ -223,9 +225,16 @@ impl<'s> Labelling<'s> {
                 "comm" => matcher.accepts(&comm(&row.comm)),
                 "user" => matcher.accepts(&self.user(row.uid)),
                 "reason" => matcher.accepts(row.wait.map_or("", |wait| wait.reason.name())),
-                "unit" => matcher.accepts(CgroupName::of(&path(paths, row.cgroup)?).unit_name()),
-                "container" => matcher.accepts(CgroupName::of(&path(paths, row.cgroup)?).container_name()),
-                _ => matcher.accepts(&path(paths, row.cgroup)?),
+                label => {
+                    let mut cgroups = self.cgroups.borrow_mut();
+                    let CgroupLabels { path, unit, container } = cgroups.labels(paths, row.cgroup)?;
+                    let place = match label {
+                        "unit" => unit,
+                        "container" => container,
+                        _ => path,
+                    };
+                    matcher.accepts(cgroups.text(Some(place)))
+                }
             };
             if !is_met {
                 return Ok(false);
@@ -241,7 +250,7 @@ impl<'s> Labelling<'s> {
     pub(super) fn key(&mut self, paths: &mut impl CgroupPaths, row: &TaskRow) -> Result<TaskLabels, String> {
         let [pid, tid, comm, user, cgroup, unit, container, reason] = self.is_wanted;
         let is_of_cgroup = cgroup || unit || container;
-        let of_cgroup = is_of_cgroup.then(|| self.cgroups.labels(paths, row.cgroup)).transpose()?;
+        let of_cgroup = is_of_cgroup.then(|| self.cgroups.get_mut().labels(paths, row.cgroup)).transpose()?;
         Ok(TaskLabels {
             pid: pid.then_some(row.tgid.unwrap_or(row.key.pid)),
             tid: tid.then_some(row.key.pid),
@@ -278,18 +287,13 @@ impl<'s> Labelling<'s> {
         name.set("tid", &key.tid.map(|tid| tid.to_string()).unwrap_or_default());
         name.set("comm", &key.comm.map(|name| comm(&name).into_owned()).unwrap_or_default());
         name.set("user", &self.user(key.uid));
-        name.set("cgroup", self.cgroups.text(key.cgroup));
-        name.set("unit", self.cgroups.text(key.unit));
-        name.set("container", self.cgroups.text(key.container));
+        let cgroups = self.cgroups.borrow();
+        name.set("cgroup", cgroups.text(key.cgroup));
+        name.set("unit", cgroups.text(key.unit));
+        name.set("container", cgroups.text(key.container));
         name.set("reason", key.reason.map_or("", WaitReason::name));
         name
     }
-}
-
-/// A cgroup's path; empty if it was not recorded.
-fn path(paths: &mut impl CgroupPaths, id: Option<u64>) -> Result<String, String> {
-    let Some(id) = id else { return Ok(String::new()) };
-    Ok(paths.path(id)?.unwrap_or_default().to_owned())
 }
 
 fn comm(comm: &Comm) -> Cow<'_, str> {

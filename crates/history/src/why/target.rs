@@ -19,16 +19,26 @@ pub enum Target {
     Cgroup(String),
     /// All tasks of a unit of systemd.
     Unit(String),
+    /// All tasks of a container, by the first digits of its id.
+    Container(String),
 }
 
+/// So many digits of its id are the label of a container ([`facts::cgroup_name`]).
+const CONTAINER_DIGITS: usize = 12;
+
 impl Target {
-    /// A number is a process, a path a cgroup, what ends as units do a unit, all else a name.
+    /// A number is a process, a path a cgroup, what ends as units do a unit, an id a container, all else a name.
     pub fn parse(text: &str) -> Self {
         const UNITS: [&str; 5] = [".service", ".scope", ".slice", ".socket", ".mount"];
         match text.parse() {
             Ok(pid) => Self::Process(pid),
             Err(_) if text.starts_with('/') => Self::Cgroup(text.trim_end_matches('/').to_owned()),
             Err(_) if UNITS.iter().any(|end| text.ends_with(end)) => Self::Unit(text.to_owned()),
+            Err(_)
+                if text.len() >= CONTAINER_DIGITS && text.bytes().all(|digit| digit.is_ascii_hexdigit()) =>
+            {
+                Self::Container(text[..CONTAINER_DIGITS].to_owned())
+            }
             Err(_) => Self::Name(text.to_owned()),
         }
     }
@@ -40,6 +50,7 @@ impl Target {
             Self::Name(name) => format!("comm={}", quoted(name)),
             Self::Cgroup(path) => of_cgroup(path),
             Self::Unit(unit) => of_unit(unit),
+            Self::Container(id) => format!("container={}", quoted(id)),
         }
     }
 }
@@ -51,7 +62,9 @@ impl fmt::Display for Target {
             Self::Process(pid) => pid.fmt(f),
             // Of the root all cgroups are below it.
             Self::Cgroup(path) if path.is_empty() => f.write_str("/"),
-            Self::Name(text) | Self::Cgroup(text) | Self::Unit(text) => f.write_str(text),
+            Self::Name(text) | Self::Cgroup(text) | Self::Unit(text) | Self::Container(text) => {
+                f.write_str(text)
+            }
         }
     }
 }

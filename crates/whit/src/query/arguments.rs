@@ -74,8 +74,8 @@ pub(crate) const SERVER: &str = "Ask this server, which answers as Prometheus do
 
 const EXPLANATION: &str = "\
 The language is a part of PromQL: whit-query(7). Series are those of whit history --list, and those of
-tasks, such as whit_task_run_queue_seconds_total{pid,tid,comm,user,cgroup}. The agent may run
-meanwhile, or not at all. Values are rounded, with the unit that the names of the series have; --json
+tasks, such as whit_task_run_queue_seconds_total{pid,tid,comm,user,cgroup,unit,container}. The
+agent may run meanwhile, or not at all. Values are rounded, with the unit that the names of the series have; --json
 and --csv have them in full.";
 
 /// Returns the origin of the answer.

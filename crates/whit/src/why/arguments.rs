@@ -49,22 +49,21 @@ const USUAL_OBSERVED: Duration = Duration::from_secs(5);
 pub(crate) fn command() -> Command {
     Command::new("why").about("Say what the machine or a task waited for, and who caused it").defer(
         |command| {
-            let command = command
-                .arg(
-                    Arg::new("target")
-                        .value_name("TARGET")
-                        .help("A process, a name, a cgroup or a unit [default: the machine]"),
-                )
-                .arg(instant_option("since", "From this instant on [default: -10m]").conflicts_with("at"))
-                .arg(instant_option("until", "Up to this instant [default: now]").requires("since"))
-                .arg(instant_option("at", "Around this instant: half a minute before and after"))
-                .arg(option(
-                    "observe",
-                    Kind::Duration,
-                    "Observe for so long if nothing is recorded [default: 5s]",
-                ))
-                .arg(switch("show", "Show the expression behind each figure, and its value"))
-                .arg(json());
+            let command =
+                command
+                    .arg(Arg::new("target").value_name("TARGET").help(
+                        "A process, a name, a cgroup, a unit or a container's id [default: the machine]",
+                    ))
+                    .arg(instant_option("since", "From this instant on [default: -10m]").conflicts_with("at"))
+                    .arg(instant_option("until", "Up to this instant [default: now]").requires("since"))
+                    .arg(instant_option("at", "Around this instant: half a minute before and after"))
+                    .arg(option(
+                        "observe",
+                        Kind::Duration,
+                        "Observe for so long if nothing is recorded [default: 5s]",
+                    ))
+                    .arg(switch("show", "Show the expression behind each figure, and its value"))
+                    .arg(json());
             with_origin(command, "Ask the agent at this address").after_help(paragraphs(EXPLANATION))
         },
     )

@@ -35,7 +35,7 @@ pub(super) fn chains(target: &Target) -> Vec<Chain> {
     let pids = match target {
         Target::Process(pid) => vec![*pid],
         Target::Name(name) => named(&mut reader, name),
-        Target::Cgroup(_) | Target::Unit(_) => Vec::new(),
+        Target::Cgroup(_) | Target::Unit(_) | Target::Container(_) => Vec::new(),
     };
     pids.into_iter().filter_map(|pid| chain_of(&mut reader, pid)).take(MOST_PROCESSES).collect()
 }

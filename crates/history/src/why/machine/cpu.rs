@@ -100,12 +100,9 @@ fn of_quota(examiner: &Examiner<'_>, most: Share) -> Result<Sentence, QueryError
     let idle = idle_part
         .as_ref()
         .map_or(String::new(), |idle| format!(", while {} of the CPU time was idle", percent(idle.value)));
-    let culprit = most.cgroup();
-    let text = format!(
-        "The quota of {} kept its tasks from CPUs for {:.2} s in each second{idle}.",
-        culprit.name(),
-        most.value
-    );
+    let (culprit, name) = (most.cgroup(), most.cgroup_name());
+    let text =
+        format!("The quota of {name} kept its tasks from CPUs for {:.2} s in each second{idle}.", most.value);
     let evidence = [most.evidence].into_iter().chain(idle_part);
     Ok(sentence(Trouble::Quota, Cost::Lost(most.value), text, Some(culprit), evidence))
 }
