@@ -22,10 +22,11 @@ SOURCES = $$(for path in "$(CURDIR)/" "$${CARGO_HOME:-$$HOME/.cargo}"/registry/s
 # The program, and in target/stage all that is installed with it. For another machine: its name as rustc has it, and a program that runs here.
 TARGET_TRIPLE = $(HOST)
 RUNS =
+export STAGE = target/stage$(if $(RUNS),-$(TARGET_TRIPLE))
 build:
 	$(CARGO) fetch --locked --target $(TARGET_TRIPLE)
 	$(CARGO) build --release --package whit --target $(TARGET_TRIPLE) --config "target.$(TARGET_TRIPLE).rustflags='$$(echo $(SOURCES))'"
-	deploy/stage target/$(TARGET_TRIPLE)/release/whit target/stage $(RUNS)
+	deploy/stage target/$(TARGET_TRIPLE)/release/whit $(STAGE) $(RUNS)
 
 # Without the heavy parts, and with the C library of the system instead of one of its own.
 small:
@@ -139,7 +140,7 @@ size:
 docs:
 	$(XTASK) docs
 
-# Below PREFIX, /usr/local if it is not given, and below DESTDIR. Nothing is built: make build comes before, and needs no root.
+# Below PREFIX, /usr/local if it is not given, and below DESTDIR (docs/INSTALL.md). Nothing is built: make build comes before, without root.
 export PREFIX DESTDIR SYSCONFDIR UNITDIR
 install:
 	@deploy/install

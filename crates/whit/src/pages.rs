@@ -46,7 +46,7 @@ pub(crate) fn man(mut command: Command, directory: Option<&Path>) -> Result<Exit
 /// A man page: what clap knows, then examples and notes with their tables as they are.
 fn page(command: &Command) -> Result<Vec<u8>, Failure> {
     let mut page = Vec::new();
-    let man = clap_mangen::Man::new(command.clone());
+    let man = clap_mangen::Man::new(command.clone()).source(format!("whit {}", env!("CARGO_PKG_VERSION")));
     man.render_title(&mut page)
         .and_then(|()| man.render_name_section(&mut page))
         .and_then(|()| man.render_synopsis_section(&mut page))

@@ -7,9 +7,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// For those who work on whit; the options are in the pages of section 1.
-const NOT_FOR_USERS: [&str; 2] = ["TESTING.md", "grammar.md"];
-
 fn main() -> ExitCode {
     let arguments: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
     let done = match arguments.as_slice() {
@@ -31,7 +28,7 @@ fn write(documents: &Path, directory: &Path) -> Result<(), String> {
     for entry in fs::read_dir(documents).map_err(|error| failed(documents, error))? {
         let path = entry.map_err(|error| failed(documents, error))?.path();
         let file = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let Some(name) = page::name(file).filter(|_| !NOT_FOR_USERS.contains(&file)) else { continue };
+        let Some(name) = page::name(file) else { continue };
         let text = fs::read_to_string(&path).map_err(|error| failed(&path, error))?;
         let to = directory.join(format!("{name}.7"));
         fs::write(&to, page::page(&name, &text)).map_err(|error| failed(&to, error))?;

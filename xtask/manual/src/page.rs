@@ -10,9 +10,12 @@ const NARROW: usize = 28;
 const MANY_COLUMNS: usize = 4;
 const WIDE: usize = 100;
 
-/// The name of a document's page: that of `REMOTE_WRITE.md` is `whit-remote-write`. Files that are no documents have none.
+/// Documents for those who work on whit, and the options, which the pages of section 1 have.
+const NOT_FOR_USERS: [&str; 2] = ["TESTING", "grammar"];
+
+/// The name of a document's page: that of `REMOTE_WRITE.md` is `whit-remote-write`. Files that are no documents for users have none.
 pub(crate) fn name(file: &str) -> Option<String> {
-    let stem = file.strip_suffix(".md")?;
+    let stem = file.strip_suffix(".md").filter(|stem| !NOT_FOR_USERS.contains(stem))?;
     let is_word = stem.chars().all(|letter| letter.is_ascii_alphabetic() || letter == '_');
     (is_word && !stem.is_empty()).then(|| format!("whit-{}", stem.to_lowercase().replace('_', "-")))
 }
@@ -32,6 +35,11 @@ pub(crate) fn page(name: &str, document: &str) -> String {
         "'\\\" t\n.TH {capitals} 7 \"\" \"whit {version}\" whit\n.ad l\n.SH NAME\n{name} \\- {about}\n.SH DESCRIPTION\n"
     );
     head + &writer.page.into_lines()
+}
+
+/// Returns whether the text of a link is the name of a file.
+fn is_file(text: &str) -> bool {
+    text.ends_with(".md")
 }
 
 /// A table whose cells are collected: the widths of columns come before them.
@@ -70,8 +78,10 @@ impl Writer {
             Event::End(tag) => self.end(tag),
             Event::Text(text) => self.text(&text),
             Event::Code(text) => {
+                // A document that is named by its path is a page here.
+                let page = text.strip_prefix("docs/").and_then(name).map(|name| format!("{name}(7)"));
                 self.page.begin(Font::Bold);
-                self.text(&text);
+                self.text(page.as_deref().unwrap_or(&text));
                 self.page.end();
             }
             Event::SoftBreak if self.is_title => self.about.push(' '),
@@ -92,8 +102,8 @@ impl Writer {
         }
         if let Some((said, _)) = &mut self.link {
             said.push_str(text);
-            // A page has another name.
-            if text.ends_with(".md") {
+            // What follows names the page.
+            if is_file(text) {
                 return;
             }
         }
@@ -171,13 +181,18 @@ impl Writer {
     fn end_link(&mut self) {
         let Some((said, address)) = self.link.take() else { return };
         let file = address.split('#').next().unwrap_or_default();
-        let to = match name(file.rsplit('/').next().unwrap_or_default()) {
-            Some(page) if !file.starts_with("..") => format!("{page}(7)"),
-            _ if address.contains("://") && said != address => address,
-            _ => return,
+        let page = name(file.rsplit('/').next().unwrap_or_default()).filter(|_| !file.starts_with(".."));
+        let to = match page {
+            Some(page) => Some(format!("{page}(7)")),
+            None => Some(address.clone()).filter(|address| address.contains("://") && said != *address),
         };
-        let is_named = said.ends_with(".md");
-        self.page.text(&if is_named { to } else { format!(" ({to})") });
+        match to {
+            Some(to) if is_file(&said) => self.text(&to),
+            Some(to) => self.text(&format!(" ({to})")),
+            // The text was held back for a page that there is not.
+            None if is_file(&said) => self.text(&said),
+            None => {}
+        }
     }
 
     fn end_cell(&mut self) {
@@ -268,11 +283,11 @@ mod tests {
     #[test]
     fn links_lead_to_pages() {
         let text = body(
-            "# about\n\n[the agent](AGENT.md#x), [code](../ARCHITECTURE.md), [peer](https://example.org), [docs/WHY.md](WHY.md)\n",
+            "# about\n\n[the agent](AGENT.md#x), [code](../ARCHITECTURE.md), [peer](https://example.org), [docs/WHY.md](WHY.md), `docs/AGE.md`,\n[ARCHITECTURE.md](../ARCHITECTURE.md#x)\n",
         );
         assert_eq!(
             text,
-            ".PP\nthe agent (whit\\-agent(7)), code, peer (https://example.org), whit\\-why(7)\n"
+            ".PP\nthe agent (whit\\-agent(7)), code, peer (https://example.org), whit\\-why(7), \\fBwhit\\-age(7)\\fR, ARCHITECTURE.md\n"
         );
     }
 

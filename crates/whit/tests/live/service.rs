@@ -125,7 +125,7 @@ impl Drop for Machine {
     }
 }
 
-/// First as it is, by a dynamic user; then with plugins, by a user that stays and has what was recorded.
+/// First as it is; then with plugins, by the same user, who has what was recorded.
 fn unit() -> Result<(), Failed> {
     let scratch = Scratch::new("service");
     let here = |name: &str| scratch.0.join(name);
@@ -157,6 +157,7 @@ fn unit() -> Result<(), Failed> {
     // It ends with the machine.
     let mut web = machine.inside(&web).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
 
+    machine.prints(&["systemd-sysusers"])?;
     machine.prints(&["systemctl", "start", "whit"])?;
     let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "whit"];
     machine.wait_to_print(&[&nobody[..], &["query", "node_load1"]].concat(), &["node_load1"]);
@@ -187,15 +188,14 @@ fn unit() -> Result<(), Failed> {
     ]
     .concat();
     fs::write(configuration.join("agent.toml"), &configured)?;
-    machine.prints(&["systemd-sysusers"])?;
     machine.prints(&["systemctl", "daemon-reload"])?;
     machine.prints(&["systemctl", "start", "whit"])?;
     assert_eq!(first(&machine.prints(&["whit", "history"])?), since, "{}", machine.journal());
     machine.wait_to_print(&["whit", "feeds"], &["News"]);
     let list = ["whit", "check", "--all"];
-    let fine = ["OK - 127.0.0.1: rta", "uid=65534(nobody)", "(whit) gid=", "left"];
+    let fine = ["OK - 127.0.0.1: rta", "uid=65534(nobody)", "(_whit) gid=", "left"];
     machine.wait_to_print(&list, &fine);
-    for (property, value) in [("User", "whit"), ("MemoryMax", "1073741824"), ("TasksMax", "1024")] {
+    for (property, value) in [("User", "_whit"), ("MemoryMax", "1073741824"), ("TasksMax", "1024")] {
         assert_eq!(
             machine.prints(&["systemctl", "show", "--value", "--property", property, "whit"])?.trim(),
             value
@@ -214,7 +214,7 @@ fn unit() -> Result<(), Failed> {
     let steal = "import os,sys\nfor pid in sys.argv[1:]:\n  for what in ('mem','environ'):\n    try: open(f'/proc/{pid}/{what}','rb').read(1); print('read',pid,what)\n    except OSError: pass\n  try: os.listdir(f'/proc/{pid}/fd'); print('listed',pid)\n  except OSError: pass";
     let own = machine.prints(&["pgrep", "--full", "agent.*serve|check runner"])?;
     let theirs: Vec<&str> = own.split_whitespace().collect();
-    let as_whit = ["setpriv", "--reuid=whit", "--regid=whit", "--clear-groups", "python3", "-c", steal];
+    let as_whit = ["setpriv", "--reuid=_whit", "--regid=_whit", "--clear-groups", "python3", "-c", steal];
     assert!(theirs.len() >= 2, "{own}");
     assert_eq!(machine.prints(&[&as_whit[..], &theirs].concat())?, "");
 
