@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn a_file_of_format_1_becomes_one_of_today() {
         let connection = Connection::open_in_memory().unwrap();
-        connection.execute_batch(include_str!("../../../fixtures/feeds-format-1.sql")).unwrap();
+        connection.execute_batch(include_str!("database_format_1.sql")).unwrap();
         let library = Library::prepare(connection).unwrap();
         let parts = |library: &Library| -> Vec<String> {
             // The types and places of columns, and what is indexed.

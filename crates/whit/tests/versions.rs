@@ -17,7 +17,7 @@ impl Installation {
     fn of(version: &str, name: &str) -> Self {
         let new = Self(std::env::temp_dir().join(format!("whit-versions-{name}-{}", std::process::id())));
         fs::create_dir_all(new.data()).unwrap();
-        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(version);
+        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/versions").join(version);
         for entry in fs::read_dir(from.join("data")).unwrap() {
             let entry = entry.unwrap();
             fs::copy(entry.path(), new.data().join(entry.file_name())).unwrap();
@@ -51,7 +51,7 @@ impl Drop for Installation {
 
 #[test]
 fn files_of_version_0_1_are_read() {
-    let machine = Installation::of("version-0.1", "read");
+    let machine = Installation::of("0.1", "read");
     let has = |words: &[&str], texts: &[&str]| {
         let said = machine.says(words);
         assert!(texts.iter().all(|text| said.contains(text)), "{words:?}: {said}");
@@ -69,7 +69,7 @@ fn files_of_version_0_1_are_read() {
 
 #[test]
 fn files_of_a_later_version_are_left_alone() {
-    let machine = Installation::of("version-0.1", "later");
+    let machine = Installation::of("0.1", "later");
     let commands: [(&str, &[&str]); 4] = [
         ("history.sqlite", &["history"]),
         ("checks.sqlite", &["check", "list"]),
