@@ -10,7 +10,7 @@ MODULES = web/node_modules/.package-lock.json
 BINARIES = $(CARGO) build --quiet --workspace --bins --test record_layout
 XTASK = $(BINARIES) && $(TARGET)/debug/xtask
 
-.PHONY: run build small size test test-build test-live test-beside test-alone test-page deps lint attack fuzz targets targets-all freebsd freebsd-link bpf bench instructions docs install uninstall deb rpm tarball image release test-packages kernels page generated check check-deep
+.PHONY: run program build small size test test-build test-live test-beside test-alone test-page deps lint attack fuzz targets targets-all freebsd freebsd-link bpf bench instructions docs install uninstall deb rpm tarball image release test-packages kernels page generated check check-deep
 
 run: build
 	$(WHIT) agent
@@ -19,13 +19,16 @@ run: build
 # everywhere.
 SOURCES = $$(for path in "$(CURDIR)/" "$${CARGO_HOME:-$$HOME/.cargo}"/registry/src/*/; do echo "--remap-path-prefix=$$path="; done)
 
-# The program, and in target/stage all that is installed with it. For another machine: its name as rustc has it, and a program that runs here.
+# The program. For another machine: its name as rustc has it.
 TARGET_TRIPLE = $(HOST)
-RUNS =
-export STAGE = target/stage$(if $(RUNS),-$(TARGET_TRIPLE))
-build:
+program:
 	$(CARGO) fetch --locked --target $(TARGET_TRIPLE)
 	$(CARGO) build --release --package whit --target $(TARGET_TRIPLE) --config "target.$(TARGET_TRIPLE).rustflags='$$(echo $(SOURCES))'"
+
+# The program, and beside it all that is installed with it. RUNS is a program that runs here, if that one is for another machine.
+RUNS =
+export STAGE = target/stage$(if $(RUNS),-$(TARGET_TRIPLE))
+build: program
 	deploy/stage target/$(TARGET_TRIPLE)/release/whit $(STAGE) $(RUNS)
 
 # Without the heavy parts, and with the C library of the system instead of one of its own.

@@ -41,9 +41,11 @@ impl Programs {
     }
 }
 
-/// whit for release.
+/// whit for release, with the flags that the Makefile has: with others all would be built anew.
 pub(crate) fn whit() -> Result<String, String> {
-    succeed(Command::new("cargo").args(["build", "--quiet", "--release", "--package", "whit"]))?;
+    succeed(
+        Command::new("make").args(["--silent", "program"]).env_remove("MAKEFLAGS").env_remove("MAKELEVEL"),
+    )?;
     // With a target named, its directory stands between "target" and "release".
     let triples = std::fs::read_dir("target").map_err(|error| format!("target: {error}"))?;
     let built = triples.flatten().map(|entry| entry.path().join("release/whit"));
