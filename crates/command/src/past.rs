@@ -15,6 +15,7 @@ use text::printable::Shown as _;
 
 use crate::failure::Failure;
 use crate::past_origin::{self, PastOrigin};
+use crate::paths;
 use crate::time_zone::written;
 
 pub use ::history::past::EndedProcess;
@@ -239,11 +240,22 @@ pub fn directory(named: Option<&Path>) -> Result<PathBuf, Failure> {
     }
 }
 
+/// Describes that there is no history at a path, and what makes one: the service of the machine, if it has one that has ended.
+pub fn no_history(path: &Path) -> Failure {
+    let is_service_down = Path::new(paths::SERVICE_DATA).exists() && !paths::system_agent_socket().exists();
+    let more = if is_service_down {
+        "; the machine's agent does not run: systemctl status whit"
+    } else {
+        ""
+    };
+    Failure::new(format!("{}: there is none yet; whit agent makes it{more}", path.shown()))
+}
+
 /// Opens the history of a data directory.
 pub fn open(directory: &Path) -> Result<Past, Failure> {
     let path = directory.join(::history::HISTORY);
     if !path.exists() {
-        return Err(Failure::new(format!("{}: there is none yet; whit agent makes it", path.shown())));
+        return Err(no_history(&path));
     }
     Past::open(&path).map_err(|error| Failure::new(format!("{}: {error}", path.shown())))
 }

@@ -72,6 +72,9 @@ pub fn data_directory(named: Option<&Path>) -> Result<PathBuf, Failure> {
         .ok_or_else(|| Failure::new("no HOME, so no place for a history: --data DIR names one"))
 }
 
+/// Where the service records, and root's agent: systemd's StateDirectory.
+pub const SERVICE_DATA: &str = "/var/lib/whit";
+
 /// Where an agent of root has its socket and its file of the last tick.
 const SYSTEM_RUNTIME: &str = "/run/whit";
 

@@ -6,8 +6,14 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use facts::cgroup_name::CgroupName;
 use facts::cursor::{Cursor, lines};
 use facts::linux::mounts;
+
+/// So many directories of a hierarchy are looked at for a name.
+const MOST_SEARCHED: usize = 50_000;
+/// So many of several with one name are listed.
+const MOST_LISTED: usize = 5;
 
 /// A cgroup's directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,10 +27,10 @@ pub struct Cgroup {
 }
 
 impl Cgroup {
-    /// Finds a cgroup by its directory, or by its path within a hierarchy, of which v2 is looked through first.
+    /// Finds a cgroup by its directory, by its path within a hierarchy, or by the name of its unit or container; v2 is looked through first.
     ///
     /// # Errors
-    /// If no hierarchy has it.
+    /// If no hierarchy has it, or several have the name.
     pub fn find(path: &Path) -> io::Result<Self> {
         let mut all = Vec::new();
         // A line that cannot be read ends the list; the mounts before it stand.
@@ -43,8 +49,25 @@ impl Cgroup {
             let version = version_of(&directory)?;
             Some(Self { directory, path: path_within(below), version })
         });
-        found
-            .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no cgroup of that name in any hierarchy"))
+        if let Some(found) = found {
+            return Ok(found);
+        }
+        for hierarchy in hierarchies() {
+            match named(hierarchy, &path.to_string_lossy()).as_slice() {
+                [] => {}
+                [below] => {
+                    let directory = hierarchy.join(below);
+                    let version = version_of(&directory).ok_or(io::ErrorKind::NotFound)?;
+                    return Ok(Self { directory, path: path_within(below), version });
+                }
+                several => {
+                    let paths: Vec<_> = several.iter().take(MOST_LISTED).map(|below| path_within(below)).collect();
+                    let sentence = format!("several have that name: {}", paths.join(", "));
+                    return Err(io::Error::new(io::ErrorKind::InvalidInput, sentence));
+                }
+            }
+        }
+        Err(io::Error::new(io::ErrorKind::NotFound, "no cgroup of that name in any hierarchy"))
     }
 
     /// The cgroup's directory and those below it, each with the tids of its tasks added to `tids`.
@@ -80,6 +103,37 @@ impl Cgroup {
     }
 }
 
+/// Returns the paths of a hierarchy's cgroups that are a unit or container of this name; a container's is its name, or the first digits of its id or
+/// all of them.
+fn named(hierarchy: &Path, name: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    if name.contains('/') {
+        return found;
+    }
+    let mut directories = vec![PathBuf::new()];
+    let mut next = 0;
+    while let Some(directory) = directories.get(next).filter(|_| next < MOST_SEARCHED) {
+        let entries = fs::read_dir(hierarchy.join(directory)).into_iter().flatten().flatten();
+        let names = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        let below: Vec<PathBuf> = names.map(|entry| directory.join(entry.file_name())).collect();
+        for directory in below {
+            let path = path_within(&directory);
+            let of_path = CgroupName::of(&path);
+            let container = of_path.container_name();
+            let is_id = name.len() > container.len() && name.starts_with(container) && path.contains(name);
+            let is_container = !container.is_empty() && (name == container || is_id);
+            // What is in it is found with it.
+            if is_container || directory.file_name().is_some_and(|file| file == name) {
+                found.push(directory);
+            } else {
+                directories.push(directory);
+            }
+        }
+        next += 1;
+    }
+    found
+}
+
 fn path_within(below: &Path) -> String {
     format!("/{}", below.to_string_lossy().trim_matches('/'))
 }
@@ -97,5 +151,34 @@ fn version_of(directory: &Path) -> Option<u8> {
         (true, _) => Some(1),
         (_, true) => Some(2),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: &str = "3f2a1b4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f708";
+
+    #[test]
+    fn units_and_containers_are_found() {
+        let hierarchy = std::env::temp_dir().join(format!("whit-cgroups-{}", std::process::id()));
+        let container = format!("system.slice/docker-{ID}.scope");
+        let paths = ["system.slice/nginx.service/worker", "a/x.scope", "b/x.scope", &format!("{container}/init.scope")];
+        for path in paths {
+            fs::create_dir_all(hierarchy.join(path)).unwrap();
+        }
+        let found = |name: &str| {
+            let mut found: Vec<_> = named(&hierarchy, name).iter().map(|path| path_within(path)).collect();
+            found.sort();
+            found
+        };
+        assert_eq!(found("nginx.service"), ["/system.slice/nginx.service"]);
+        assert_eq!(found("x.scope"), ["/a/x.scope", "/b/x.scope"]);
+        for name in [&ID[..12], ID] {
+            assert_eq!(found(name), [format!("/{container}")]);
+        }
+        assert_eq!([found("3f2a"), found("none"), found("a/x.scope"), found("")], [const { Vec::<String>::new() }; 4]);
+        fs::remove_dir_all(&hierarchy).unwrap();
     }
 }

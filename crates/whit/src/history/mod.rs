@@ -20,7 +20,7 @@ use crate::agent::in_use::InUse;
 use command::document::{DocumentKind, Documents};
 use command::failure::Failure;
 use command::output::Output;
-use command::{progress, time_zone};
+use command::{past, progress, time_zone};
 
 /// Does with a history what was asked for.
 pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
@@ -29,7 +29,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let failed = |error: StoreError| Failure::new(format!("{}: {error}", path.shown()));
     let needs_history = !matches!(args.task, HistoryTask::Import(_));
     if needs_history && !path.exists() {
-        return Err(Failure::new(format!("{}: there is none yet; whit agent makes it", path.shown())));
+        return Err(past::no_history(&path));
     }
     match &args.task {
         HistoryTask::Show { with_series, is_json } => {
