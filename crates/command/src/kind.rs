@@ -108,7 +108,9 @@ impl Kind {
             Self::User => "a user, by name or number",
             Self::Name => "a name as the kernel or the system has it",
             Self::Glob => "a pattern: `*.log`, `core.*`",
-            Self::Cgroup => "a cgroup: its directory, its path with or without the first slash, or the name of its unit or the id of its container",
+            Self::Cgroup => {
+                "a cgroup: its directory, its path with or without the first slash, or the name of its unit or the id of its container"
+            }
             Self::Instant => {
                 "when: `03:12`, `yesterday 14:00`, `today`, `-2h`, `10 minutes ago`, `2026-11-22 14:00`, `2026-11-22T14:00:00Z`, `@1795356000`"
             }

@@ -243,11 +243,7 @@ pub fn directory(named: Option<&Path>) -> Result<PathBuf, Failure> {
 /// Describes that there is no history at a path, and what makes one: the service of the machine, if it has one that has ended.
 pub fn no_history(path: &Path) -> Failure {
     let is_service_down = Path::new(paths::SERVICE_DATA).exists() && !paths::system_agent_socket().exists();
-    let more = if is_service_down {
-        "; the machine's agent does not run: systemctl status whit"
-    } else {
-        ""
-    };
+    let more = if is_service_down { "; the machine's agent does not run: systemctl status whit" } else { "" };
     Failure::new(format!("{}: there is none yet; whit agent makes it{more}", path.shown()))
 }
 

@@ -61,7 +61,8 @@ impl Cgroup {
                     return Ok(Self { directory, path: path_within(below), version });
                 }
                 several => {
-                    let paths: Vec<_> = several.iter().take(MOST_LISTED).map(|below| path_within(below)).collect();
+                    let paths: Vec<_> =
+                        several.iter().take(MOST_LISTED).map(|below| path_within(below)).collect();
                     let sentence = format!("several have that name: {}", paths.join(", "));
                     return Err(io::Error::new(io::ErrorKind::InvalidInput, sentence));
                 }
@@ -164,7 +165,12 @@ mod tests {
     fn units_and_containers_are_found() {
         let hierarchy = std::env::temp_dir().join(format!("whit-cgroups-{}", std::process::id()));
         let container = format!("system.slice/docker-{ID}.scope");
-        let paths = ["system.slice/nginx.service/worker", "a/x.scope", "b/x.scope", &format!("{container}/init.scope")];
+        let paths = [
+            "system.slice/nginx.service/worker",
+            "a/x.scope",
+            "b/x.scope",
+            &format!("{container}/init.scope"),
+        ];
         for path in paths {
             fs::create_dir_all(hierarchy.join(path)).unwrap();
         }
@@ -178,7 +184,10 @@ mod tests {
         for name in [&ID[..12], ID] {
             assert_eq!(found(name), [format!("/{container}")]);
         }
-        assert_eq!([found("3f2a"), found("none"), found("a/x.scope"), found("")], [const { Vec::<String>::new() }; 4]);
+        assert_eq!(
+            [found("3f2a"), found("none"), found("a/x.scope"), found("")],
+            [const { Vec::<String>::new() }; 4]
+        );
         fs::remove_dir_all(&hierarchy).unwrap();
     }
 }

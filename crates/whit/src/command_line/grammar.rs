@@ -18,7 +18,10 @@ const OTHERS: [(&str, &str); 28] = [
         "TIMES",
         "times of the week, `mon-fri 09:00-17:00, sat 10:00-12:00`, and of dates, `july 4`, `day 1 - 15`, `monday 3`, `2026-01-01`; `except` takes some out",
     ),
-    ("TARGET", "a process by its number, a program by its name, a cgroup by its path, a unit of systemd, a container by its id"),
+    (
+        "TARGET",
+        "a process by its number, a program by its name, a cgroup by its path, a unit of systemd, a container by its id",
+    ),
     ("EXPRESSION", "an expression of PromQL: `rate(node_cpu_seconds_total[1m])`"),
     ("ADDRESS", "an IP address or the name of a host"),
     ("CMD", "a command and its arguments; no shell takes it apart"),
