@@ -240,7 +240,7 @@ pub fn directory(named: Option<&Path>) -> Result<PathBuf, Failure> {
     }
 }
 
-/// Describes that there is no history at a path, and what makes one: the service of the machine, if it has one that has ended.
+/// Returns the failure of a history that is not there. It says what makes one, and whether the machine's service has ended.
 pub fn no_history(path: &Path) -> Failure {
     let is_service_down = Path::new(paths::SERVICE_DATA).exists() && !paths::system_agent_socket().exists();
     let more = if is_service_down { "; the machine's agent does not run: systemctl status whit" } else { "" };

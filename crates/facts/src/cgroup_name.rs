@@ -7,7 +7,7 @@ use std::fmt;
 const UNITS: [&str; 5] = [".service", ".scope", ".socket", ".mount", ".swap"];
 /// The end of the name of a unit that has other units.
 const SLICE: &str = ".slice";
-/// An id of a container has so many hexadecimal digits, of which `docker ps` and `podman ps` list [`SHOWN_DIGITS`].
+/// The number of hexadecimal digits of a container's id. `docker ps` and `podman ps` list the first [`SHOWN_DIGITS`].
 const ID_DIGITS: usize = 64;
 const SHOWN_DIGITS: usize = 12;
 /// What stands before the id of a container, and whose it is.
@@ -156,7 +156,16 @@ fn is_unit(part: &str) -> bool {
 }
 
 fn is_id(text: &str) -> bool {
-    text.len() == ID_DIGITS && text.bytes().all(|letter| letter.is_ascii_hexdigit())
+    text.len() == ID_DIGITS && is_hexadecimal(text)
+}
+
+fn is_hexadecimal(text: &str) -> bool {
+    text.bytes().all(|digit| digit.is_ascii_hexdigit())
+}
+
+/// Returns the name of the container whose id a text is, or the beginning of its id; `None` if the text has too few digits, or others.
+pub fn container_of_id(text: &str) -> Option<&str> {
+    text.get(..SHOWN_DIGITS).filter(|_| is_hexadecimal(text))
 }
 
 /// A name without the escapes of systemd-escape(1): `\x2d` is a hyphen. Others than those of visible ASCII characters stay.
@@ -281,6 +290,16 @@ mod tests {
             let name = CgroupName::of(&path);
             let is = [&name.to_string(), name.unit_name(), name.container_name()].map(str::to_owned);
             assert_eq!(is, [shown, unit, container], "{path}");
+        }
+    }
+
+    #[test]
+    fn ids_and_their_beginnings_are_of_containers() {
+        for id in [ID, &ID[..13], &ID[..12]] {
+            assert_eq!(container_of_id(id), Some(&ID[..12]));
+        }
+        for other in [&ID[..11], "", "nginx-worker-1", "3f2a1b4c5d6é"] {
+            assert_eq!(container_of_id(other), None, "{other}");
         }
     }
 

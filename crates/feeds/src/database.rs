@@ -142,7 +142,7 @@ impl Library {
         connection.set_transaction_behavior(TransactionBehavior::Immediate);
         connection.pragma_update(None, "cell_size_check", true)?;
         // The following pragmas write.
-        let format: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        let format = format_of(&connection)?;
         if format > FORMAT {
             return Err(FeedError::Newer(format));
         }
@@ -153,7 +153,7 @@ impl Library {
         connection.pragma_update(None, "foreign_keys", true)?;
         connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
         let transaction = connection.transaction()?;
-        let format: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        let format = format_of(&transaction)?;
         match format {
             0 => transaction.execute_batch(TABLES)?,
             1 => transaction.execute_batch(FROM_1)?,
@@ -184,6 +184,11 @@ impl Library {
             self.connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
         Ok(self.seen_version.replace(version) != Some(version))
     }
+}
+
+/// The format of a file; 0 if it is new.
+fn format_of(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
 #[cfg(test)]

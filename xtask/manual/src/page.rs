@@ -29,8 +29,8 @@ pub(crate) fn page(name: &str, document: &str) -> String {
     let about = escaped(&std::mem::take(&mut writer.about));
     let (capitals, version) = (escaped(&name.to_uppercase()), env!("CARGO_PKG_VERSION"));
     let name = escaped(name);
-    // The first line asks man(1) for tbl. There is no date: a build makes the same page on every day. Lines are not adjusted: those of
-    // narrow cells cannot be.
+    // The first line tells man(1) to run tbl. There is no date, so that builds of two days make the same page. Lines are not adjusted,
+    // since those of narrow cells cannot be.
     let head = format!(
         "'\\\" t\n.TH {capitals} 7 \"\" \"whit {version}\" whit\n.ad l\n.SH NAME\n{name} \\- {about}\n.SH DESCRIPTION\n"
     );
@@ -58,7 +58,7 @@ struct Writer {
     /// The text of the first heading.
     about: String,
     is_title: bool,
-    /// In a picture, of which a page shows nothing.
+    /// In a picture. A page shows none.
     is_picture: bool,
     /// At the beginning of a list's item.
     is_item_new: bool,

@@ -256,7 +256,7 @@ fn sums_say_what_a_replay_says() {
     }
 }
 
-/// Units and containers are labels, of which a task outside of them has none.
+/// The unit and the container of a task are labels. A task outside of both has none of them.
 #[test]
 fn cgroups_have_their_names() {
     let (_scratch, path) = recorded("summing-names", 4, 1_000_000);

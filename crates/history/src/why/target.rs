@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use facts::cgroup_name::container_of_id;
 use query::QueryError;
 
 use super::examiner::Examiner;
@@ -19,12 +20,9 @@ pub enum Target {
     Cgroup(String),
     /// All tasks of a unit of systemd.
     Unit(String),
-    /// All tasks of a container, by the first digits of its id.
+    /// All tasks of a container, by its name ([`facts::cgroup_name`]).
     Container(String),
 }
-
-/// So many digits of its id are the label of a container ([`facts::cgroup_name`]).
-const CONTAINER_DIGITS: usize = 12;
 
 impl Target {
     /// A number is a process, a path a cgroup, what ends as units do a unit, an id a container, all else a name.
@@ -34,12 +32,10 @@ impl Target {
             Ok(pid) => Self::Process(pid),
             Err(_) if text.starts_with('/') => Self::Cgroup(text.trim_end_matches('/').to_owned()),
             Err(_) if UNITS.iter().any(|end| text.ends_with(end)) => Self::Unit(text.to_owned()),
-            Err(_)
-                if text.len() >= CONTAINER_DIGITS && text.bytes().all(|digit| digit.is_ascii_hexdigit()) =>
-            {
-                Self::Container(text[..CONTAINER_DIGITS].to_owned())
-            }
-            Err(_) => Self::Name(text.to_owned()),
+            Err(_) => match container_of_id(text) {
+                Some(name) => Self::Container(name.to_owned()),
+                None => Self::Name(text.to_owned()),
+            },
         }
     }
 
@@ -50,7 +46,7 @@ impl Target {
             Self::Name(name) => format!("comm={}", quoted(name)),
             Self::Cgroup(path) => of_cgroup(path),
             Self::Unit(unit) => of_unit(unit),
-            Self::Container(id) => format!("container={}", quoted(id)),
+            Self::Container(name) => format!("container={}", quoted(name)),
         }
     }
 }

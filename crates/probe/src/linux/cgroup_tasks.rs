@@ -55,14 +55,14 @@ impl Cgroup {
         for hierarchy in hierarchies() {
             match named(hierarchy, &path.to_string_lossy()).as_slice() {
                 [] => {}
-                [below] => {
-                    let directory = hierarchy.join(below);
-                    let version = version_of(&directory).ok_or(io::ErrorKind::NotFound)?;
-                    return Ok(Self { directory, path: path_within(below), version });
+                [directory] => {
+                    let version = version_of(directory).ok_or(io::ErrorKind::NotFound)?;
+                    let path = path_within(directory.strip_prefix(hierarchy).unwrap_or(directory));
+                    return Ok(Self { directory: directory.clone(), path, version });
                 }
                 several => {
-                    let paths: Vec<_> =
-                        several.iter().take(MOST_LISTED).map(|below| path_within(below)).collect();
+                    let below = several.iter().filter_map(|directory| directory.strip_prefix(hierarchy).ok());
+                    let paths: Vec<_> = below.take(MOST_LISTED).map(path_within).collect();
                     let sentence = format!("several have that name: {}", paths.join(", "));
                     return Err(io::Error::new(io::ErrorKind::InvalidInput, sentence));
                 }
@@ -81,12 +81,7 @@ impl Cgroup {
         let mut directories = vec![self.directory.clone()];
         let mut next = 0;
         while let Some(directory) = directories.get(next) {
-            let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-            let below: Vec<_> = entries
-                .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
-                .map(|entry| entry.path())
-                .collect();
-            for directory in below {
+            for directory in directories_in(directory) {
                 if self.read_tasks(&directory, tids).is_ok() {
                     directories.push(directory);
                 }
@@ -104,24 +99,28 @@ impl Cgroup {
     }
 }
 
-/// Returns the paths of a hierarchy's cgroups that are a unit or container of this name; a container's is its name, or the first digits of its id or
-/// all of them.
+/// The cgroups directly below one.
+fn directories_in(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let directories = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    directories.map(|entry| entry.path()).collect()
+}
+
+/// Returns the directories of a hierarchy's cgroups that are a unit or a container of this name. The name of a container may also be its id, or the
+/// beginning of it.
 fn named(hierarchy: &Path, name: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     if name.contains('/') {
         return found;
     }
-    let mut directories = vec![PathBuf::new()];
+    let mut directories = vec![hierarchy.to_owned()];
     let mut next = 0;
     while let Some(directory) = directories.get(next).filter(|_| next < MOST_SEARCHED) {
-        let entries = fs::read_dir(hierarchy.join(directory)).into_iter().flatten().flatten();
-        let names = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-        let below: Vec<PathBuf> = names.map(|entry| directory.join(entry.file_name())).collect();
-        for directory in below {
-            let path = path_within(&directory);
+        for directory in directories_in(directory) {
+            let path = path_within(directory.strip_prefix(hierarchy).unwrap_or(&directory));
             let of_path = CgroupName::of(&path);
             let container = of_path.container_name();
-            let is_id = name.len() > container.len() && name.starts_with(container) && path.contains(name);
+            let is_id = name.starts_with(container) && path.contains(name);
             let is_container = !container.is_empty() && (name == container || is_id);
             // What is in it is found with it.
             if is_container || directory.file_name().is_some_and(|file| file == name) {
@@ -175,7 +174,10 @@ mod tests {
             fs::create_dir_all(hierarchy.join(path)).unwrap();
         }
         let found = |name: &str| {
-            let mut found: Vec<_> = named(&hierarchy, name).iter().map(|path| path_within(path)).collect();
+            let mut found: Vec<_> = named(&hierarchy, name)
+                .iter()
+                .map(|path| path_within(path.strip_prefix(&hierarchy).unwrap()))
+                .collect();
             found.sort();
             found
         };
