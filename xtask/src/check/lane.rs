@@ -8,7 +8,10 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, getpriority_process, kill_process_group, setpriority_process};
+use rustix::param::clock_ticks_per_second;
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, getpriority_process, kill_process_group, setpriority_process, waitid,
+};
 
 use super::report::{Outcome, StepResult};
 use super::steps::{Stage, Step};
@@ -48,7 +51,9 @@ fn run_lane(steps: &[Step], niceness: i32, directory: &Path, trials: &Path) -> V
 fn run_step(step: &Step, niceness: i32, directory: &Path, trials: &Path) -> StepResult {
     println!("{} …", step.target);
     let (log, begun) = (directory.join(format!("{}.log", step.target)), Instant::now());
-    let outcome = match make(step, niceness, &log, trials) {
+    let made = make(step, niceness, &log, trials);
+    let cpu_seconds = made.as_ref().ok().and_then(|made| made.cpu_seconds);
+    let outcome = match made.map(|made| made.status) {
         Ok(status) if status.success() => Outcome::Passed,
         Ok(status) if step.may_be_unavailable && status.code() == Some(UNAVAILABLE) => Outcome::Unavailable,
         Ok(_) => Outcome::Failed,
@@ -63,11 +68,18 @@ fn run_step(step: &Step, niceness: i32, directory: &Path, trials: &Path) -> Step
         let text = fs::read(&log).unwrap_or_default();
         println!("{}\n{}: the end of {}", String::from_utf8_lossy(&text), step.target, log.display());
     }
-    StepResult { target: step.target, outcome, seconds, last_lines: String::new() }
+    StepResult { target: step.target, outcome, seconds, cpu_seconds, last_lines: String::new() }
+}
+
+/// The end of a make.
+struct Made {
+    status: ExitStatus,
+    /// The CPU time of all that it waited for. What outlives its parents is not in it; that of a step that was killed is not known.
+    cpu_seconds: Option<f64>,
 }
 
 /// Runs make with its output in a log. A step that does not end is killed, with all it started, after a list of these in its log.
-fn make(step: &Step, niceness: i32, log: &Path, trials: &Path) -> std::io::Result<ExitStatus> {
+fn make(step: &Step, niceness: i32, log: &Path, trials: &Path) -> std::io::Result<Made> {
     let output = File::create(log)?;
     let mut command = Command::new("make");
     command.arg(step.target).args(step.options);
@@ -83,12 +95,24 @@ fn make(step: &Step, niceness: i32, log: &Path, trials: &Path) -> std::io::Resul
     }
     let begun = Instant::now();
     while begun.elapsed() < LONGEST {
-        if let Some(status) = child.try_wait()? {
-            return Ok(status);
+        // It stays until it is waited for: what it used is read before.
+        let id = WaitId::Pid(Pid::from_child(&child));
+        if waitid(id, WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT)?.is_some() {
+            let cpu_seconds = cpu_seconds(&child);
+            return Ok(Made { status: child.wait()?, cpu_seconds });
         }
         std::thread::sleep(PATIENCE);
     }
-    end(&mut child, output)
+    end(&mut child, output).map(|status| Made { status, cpu_seconds: None })
+}
+
+/// Returns the CPU time of a process and of its children that it waited for, by /proc/PID/stat (proc_pid_stat(5)).
+fn cpu_seconds(child: &Child) -> Option<f64> {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", child.id())).ok()?;
+    let fields = stat.rsplit(')').next()?.split_whitespace();
+    // Fields 14 to 17; the first behind the name is the third.
+    let ticks: u64 = fields.skip(11).take(4).filter_map(|field| field.parse::<u64>().ok()).sum();
+    Some(ticks as f64 / clock_ticks_per_second() as f64)
 }
 
 fn end(child: &mut Child, mut log: File) -> std::io::Result<ExitStatus> {

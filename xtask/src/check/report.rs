@@ -42,6 +42,8 @@ pub(super) struct StepResult {
     pub(super) target: &'static str,
     pub(super) outcome: Outcome,
     pub(super) seconds: f64,
+    /// On all CPUs together, as far as known.
+    pub(super) cpu_seconds: Option<f64>,
     /// The end of its log, if it failed.
     pub(super) last_lines: String,
 }
@@ -49,7 +51,7 @@ pub(super) struct StepResult {
 impl StepResult {
     /// Returns the result of a step whose lane has panicked.
     pub(super) fn lost(target: &'static str) -> Self {
-        Self { target, outcome: Outcome::Failed, seconds: 0.0, last_lines: String::new() }
+        Self { target, outcome: Outcome::Failed, seconds: 0.0, cpu_seconds: None, last_lines: String::new() }
     }
 }
 
@@ -110,11 +112,17 @@ impl Report {
 
     /// The table.
     pub(super) fn table(&self) -> String {
-        let mut text = String::from("\nSTEP              SECONDS  RESULT\n");
+        let mut text = String::from("\nSTEP              SECONDS  OF CPUS  RESULT\n");
         for step in &self.steps {
-            let _ = writeln!(text, "{:<16} {:>8.1}  {}", step.target, step.seconds, step.outcome.name());
+            let StepResult { target, seconds, cpu_seconds, outcome, .. } = step;
+            let _ =
+                writeln!(text, "{target:<16} {seconds:>8.1} {:>8}  {}", cpu(*cpu_seconds), outcome.name());
         }
-        let _ = writeln!(text, "{:<16} {:>8.1}", "all", self.begun.elapsed().as_secs_f64());
+        let (wall, all) = (
+            self.begun.elapsed().as_secs_f64(),
+            self.steps.iter().filter_map(|step| step.cpu_seconds).sum::<f64>(),
+        );
+        let _ = writeln!(text, "{:<16} {wall:>8.1} {all:>8.1}", "all");
         text.push_str("\nSECONDS  SLOWEST TESTS\n");
         for test in self.tests.iter().take(SLOWEST) {
             let _ = writeln!(text, "{:>7.1}  {}", test.seconds, test.name);
@@ -146,7 +154,10 @@ impl Report {
     /// Returns the report as JSON.
     pub(super) fn json(&self) -> Value {
         let steps = self.steps.iter().map(|step| {
-            json!({ "step": step.target, "seconds": step.seconds, "outcome": step.outcome.name().to_lowercase() })
+            json!({
+                "step": step.target, "seconds": step.seconds, "cpu_seconds": step.cpu_seconds,
+                "outcome": step.outcome.name().to_lowercase(),
+            })
         });
         let slowest = self.tests.iter().take(SLOWEST);
         let repeated = self.repeated().map(|trial| {
@@ -195,6 +206,11 @@ impl Report {
         }
         Ok(())
     }
+}
+
+/// Writes seconds of CPUs, or that they are not known.
+fn cpu(seconds: Option<f64>) -> String {
+    seconds.map_or_else(|| String::from("–"), |seconds| format!("{seconds:.1}"))
 }
 
 /// Returns the last lines of a log, each with an indent.
