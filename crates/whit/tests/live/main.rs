@@ -58,6 +58,7 @@ mod tmpfiles;
 mod top;
 mod traffic;
 mod trials;
+mod tutorials;
 mod waits;
 mod why;
 
@@ -116,6 +117,7 @@ fn main() {
         http::trials(),
         sockets::trials(),
         stalls::trials(),
+        tutorials::trials(),
         storms::trials(),
     ];
     let mut trials: Vec<Trial> = rooms.into_iter().flatten().collect();
