@@ -1,8 +1,8 @@
 // Presses of a pointer: a link or button that is replaced between press and release gets no click, and a part of a plot that is marked must
 // not move away.
 
-/** A release that is never reported, as of a click that opens a menu, is taken for one after this time. */
-const LONGEST_MS = 5000;
+/** A release that is never reported, as of a click that opens a menu, is seen at the next move, or assumed after this time without one. */
+const LONGEST_MS = 30_000;
 
 let is_pressed = false;
 let limit = 0;
@@ -16,11 +16,21 @@ for (const end of ["pointerup", "pointercancel", "dragend", "contextmenu"]) {
 }
 // Of the window alone: elements lose the focus by the press itself, which is seen in the capturing phase.
 addEventListener("blur", released);
+// A part of a plot may be marked slowly.
+addEventListener("pointermove", (event) => {
+  if (!is_pressed || !event.isPrimary) return;
+  if (event.buttons === 0) released();
+  else wait_on();
+}, true);
 
 function pressed(event: PointerEvent): void {
   const is_click = event.isPrimary && event.button === 0 && !event.ctrlKey;
   if (!is_click || !(event.target instanceof Element) || event.target.closest("a, button, .u-over, #timeline") === null) return;
   is_pressed = true;
+  wait_on();
+}
+
+function wait_on(): void {
   clearTimeout(limit);
   limit = setTimeout(released, LONGEST_MS);
 }

@@ -83,7 +83,11 @@ test("dragging zooms, and all of history is a click away", async () => {
   };
   await to(0.1);
   await page.mouse.down();
-  for (const part of [0.2, 0.3, 0.4]) await to(part);
+  // Slowly: while a part is marked, nothing may be drawn anew.
+  for (const part of [0.2, 0.3, 0.4]) {
+    await to(part);
+    await rest(2000);
+  }
   await page.mouse.up();
   await until("a window in the address", () => shown(page).get("end"));
   assert.ok(Number(shown(page).get("span")) <= 600_000);

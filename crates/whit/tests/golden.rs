@@ -36,7 +36,7 @@ fn the_readme_is_true() {
 /// Those that show commands over captured machines; the commands of the others need an agent, and live tests run them.
 #[test]
 fn the_documents_are_true() {
-    let documents = ["AGENT", "AGE", "COSTS", "INSTALL", "MEMORY", "TASKS"];
+    let documents = ["AGENT", "AGE", "CHEAP", "COSTS", "INSTALL", "MEMORY", "TASKS"];
     for name in documents {
         cases().case(format!("docs/{name}.md"));
     }

@@ -143,6 +143,8 @@ pub(crate) fn run() -> Result<ExitCode, Failure> {
 
 #[cfg(test)]
 mod tests {
+    use clap::error::ErrorKind;
+
     use super::*;
 
     #[test]
@@ -167,6 +169,44 @@ mod tests {
                 assert_eq!(matches.subcommand_name(), Some(subcommand));
             }
         }
+    }
+
+    /// Splits words as a shell does that knows blanks and single quotes.
+    fn words(text: &str) -> Vec<String> {
+        let mut words = vec![String::new()];
+        let mut is_quoted = false;
+        for character in text.chars() {
+            match character {
+                '\'' => is_quoted = !is_quoted,
+                ' ' if !is_quoted => words.push(String::new()),
+                other => words.last_mut().unwrap().push(other),
+            }
+        }
+        words
+    }
+
+    #[test]
+    fn commands_in_tables_are_understood() {
+        let text = include_str!("../../../../docs/MOVING.md");
+        let spans = text
+            .lines()
+            .filter(|line| line.starts_with('|'))
+            .flat_map(|line| line.split('`').skip(1).step_by(2));
+        // What a shell does before and after it is not whit's.
+        let commands = spans
+            .filter_map(|span| span.split(" \\| ").find(|part| part.starts_with("whit ")))
+            .map(|span| span.split(" > ").next().unwrap());
+        let mut count = 0;
+        for text in commands {
+            // The cell of a table may leave out what is asked.
+            let parsed = command().try_get_matches_from(words(text));
+            let error = parsed.err().filter(|error| error.kind() != ErrorKind::MissingRequiredArgument);
+            if let Some(error) = error {
+                panic!("{text}: {error}");
+            }
+            count += 1;
+        }
+        assert!(count > 20, "{count}");
     }
 
     /// The help of a command and of its actions.
