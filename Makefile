@@ -10,7 +10,7 @@ MODULES = web/node_modules/.package-lock.json
 BINARIES = $(CARGO) build --quiet --workspace --bins --test record_layout
 XTASK = $(BINARIES) && $(TARGET)/debug/xtask
 
-.PHONY: run program build small size test test-build test-live test-beside test-alone test-page deps lint attack fuzz targets targets-all freebsd freebsd-link bpf bench instructions docs install uninstall deb rpm tarball image release test-packages kernels page generated check check-deep
+.PHONY: run program build small size test test-build test-live test-beside test-alone test-page deps lint attack fuzz targets targets-all freebsd freebsd-link bpf bench instructions docs install uninstall deb rpm tarball image release test-packages python test-python bench-python kernels page generated check check-deep
 
 run: build
 	$(WHIT) agent
@@ -87,6 +87,7 @@ generated: bpf page
 
 lint:
 	$(CARGO) fmt --all --check
+	$(CARGO) fmt --manifest-path bindings/python/Cargo.toml --check
 	$(CARGO) clippy --workspace --all-targets --test live -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --no-deps --document-private-items
 
@@ -163,6 +164,30 @@ kernels: build
 # All packages of a version, for both machines, with checksums.
 release:
 	@deploy/release $(VERSION)
+
+# The package for Python, target/wheels. It is built with other flags than the program: a library is neither static nor in a fixed place.
+PYTHON = target/python-tools
+PYTHON_PROFILE = release
+$(PYTHON)/installed: bindings/python/requirements.txt
+	python3 -m venv $(PYTHON)
+	$(PYTHON)/bin/pip install --quiet --requirement bindings/python/requirements.txt
+	touch $@
+
+python: $(PYTHON)/installed
+	rm -rf target/wheels
+	cd bindings/python && RUSTFLAGS="-D warnings -C relocation-model=pic $(SOURCES)" CARGO_TARGET_DIR="$(CURDIR)/target/python" \
+		"$(CURDIR)/$(PYTHON)/bin/maturin" build --quiet --locked --profile $(PYTHON_PROFILE) --out "$(CURDIR)/target/wheels"
+
+# Installed into an empty environment beside psutil and numpy, and tried with an agent that it starts.
+test-python:
+	$(MAKE) python PYTHON_PROFILE=dev
+	$(PYTHON)/bin/pip install --quiet --force-reinstall --no-deps target/wheels/whit-*.whl
+	$(BINARIES)
+	cd bindings/python && WHIT="$(CURDIR)/$(TARGET)/debug/whit" "$(CURDIR)/$(PYTHON)/bin/pytest" --quiet -p no:cacheprovider
+
+bench-python: python
+	$(PYTHON)/bin/pip install --quiet --force-reinstall --no-deps target/wheels/whit-*.whl
+	$(PYTHON)/bin/python bindings/python/bench.py
 
 # The packages are installed in a fresh Debian, updated, removed and purged.
 test-packages: build

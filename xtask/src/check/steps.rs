@@ -38,7 +38,7 @@ pub(super) const STAGES: &[Stage] = &[
     Stage {
         lanes: &[
             // Most of its time is a link of everything, on one CPU.
-            &[step("instructions")],
+            &[step("instructions"), step("test-python")],
             &[TESTS, step("attack"), elsewhere("targets"), elsewhere("freebsd")],
             &[step("test-page"), step("test-beside"), step("size"), step("test-packages")],
         ],
