@@ -41,6 +41,9 @@ fn killed() -> Result<(), Failed> {
         wait_for("its answer", || api.get("/api/v1/query?query=1").is_some());
     }
     wait_for("the third", || api.get("/api/v1/query?query=node_load1").is_some());
+    // Not "exe", by which the kernel names what was started as /proc/self/exe.
+    let third = server(api.pid()).ok_or("no server")?;
+    assert_eq!(fs::read_to_string(format!("/proc/{third}/comm"))?, "whit\n");
     wait_for("a tick that counts it", || api.now("whit_agent_server_starts_total") == 3.0);
     // Not those that were missed: beside other trials the recorder may wait for a CPU. The attack on the agent counts them.
     assert_eq!(api.now("whit_agent_lost_ticks_total"), 0.0);
