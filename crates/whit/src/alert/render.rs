@@ -70,9 +70,8 @@ pub(super) fn list(
             silence.comment.shown()
         );
     }
-    for (_, delivery) in deliveries {
-        let _ = writeln!(text, "{}", delivery::line(delivery, delivery.subject.rule()));
-    }
+    let all = deliveries.iter().map(|(_, delivery)| delivery);
+    delivery::push_lines(all, |alert| alert.rule().to_owned(), &mut text);
     text
 }
 

@@ -97,11 +97,8 @@ pub(super) fn list(
             downtime.comment.shown()
         );
     }
-    for (_, delivery) in deliveries {
-        let notice = &delivery.subject;
-        let subject = format!("{} of {}", notice.kind.name(), notice.name());
-        let _ = writeln!(text, "{}", delivery::line(delivery, &subject));
-    }
+    let all = deliveries.iter().map(|(_, delivery)| delivery);
+    delivery::push_lines(all, |notice| format!("{} of {}", notice.kind.name(), notice.name()), &mut text);
     text
 }
 

@@ -71,8 +71,7 @@ fn see(shell: &mut Shell, command: &str, status: i32, shown: &[&str]) -> Result<
     let deadline = Instant::now() + PATIENCE;
     loop {
         let (ended, output) = shell.run(command)?;
-        let lines: Vec<&str> = output.lines().collect();
-        if ended == status && document::is_shown(shown, &lines) {
+        if ended == status && document::is_shown(shown, &output) {
             return Ok(());
         }
         if !command.starts_with("whit ") || Instant::now() > deadline {

@@ -1,6 +1,7 @@
 //! What a tutorial lets its reader do: files in fenced blocks whose first line is a comment with their path, and commands behind `$` in
-//! blocks of `console`, with what they print. As in the other documents, `[..]` in a line stands for any characters, a line `...` for
-//! any lines, and `? 1` below a command for its exit status. Other blocks are only shown.
+//! blocks of `console`, with what they print. A reader sees real output: numbers, their units, bars and the width of columns are those of
+//! one machine at one time, and are not compared ([`shape`]). As in the other documents, `[..]` in a line stands for any characters, a
+//! line `...` for any lines, and `? 1` below a command for its exit status. Other blocks are only shown.
 
 /// Something that the reader does.
 pub(super) struct Step<'a> {
@@ -57,14 +58,69 @@ fn typed<'a>(block: &[(&'a str, usize)]) -> Vec<Step<'a>> {
     steps
 }
 
-/// Returns whether the lines of an output are those that are shown. Blanks at the ends of lines do not count, since documents have none.
-pub(super) fn is_shown(shown: &[&str], lines: &[&str]) -> bool {
+/// Returns whether an output has the shape of the lines that are shown.
+pub(super) fn is_shown(shown: &[&str], output: &str) -> bool {
+    let shapes = |lines: &[&str]| lines.iter().map(|line| shape(line)).collect::<Vec<_>>();
+    let (shown, lines) = (shapes(shown), shapes(&output.lines().collect::<Vec<_>>()));
+    are_like(&shown, &lines)
+}
+
+/// What of a line is the same on every machine: each number with its unit becomes `0`, as an absent one does, each bar `█`, each gap one
+/// blank.
+fn shape(line: &str) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for word in line.split_whitespace() {
+        let is_unit = UNITS.contains(&word.trim_end_matches([',', ';', ':', ')', '|']));
+        match words.last_mut() {
+            // A unit that stands by itself behind its number.
+            Some(last) if is_unit && last.ends_with('0') => {
+                last.push_str(word.trim_start_matches(char::is_alphabetic))
+            }
+            _ => words.push(shape_of_word(word)),
+        }
+    }
+    words.join(" ")
+}
+
+/// Units behind a blank.
+const UNITS: [&str; 12] = ["ns", "µs", "ms", "s", "B", "KiB", "MiB", "GiB", "%", "B/s", "KiB/s", "MiB/s"];
+
+fn shape_of_word(word: &str) -> String {
+    let mut shape = String::new();
+    let mut rest = word.chars().peekable();
+    while let Some(character) = rest.next() {
+        match character {
+            '0'..='9' | '–' => {
+                // Fractions, instants, durations such as 9h06m, and units such as Gi: what touches the number.
+                let is_of_number = |next: &char| next.is_alphanumeric() || ".:%".contains(*next);
+                while rest.next_if(is_of_number).is_some() {}
+                // A full stop at the end is that of the sentence.
+                shape.push('0');
+            }
+            '█' | '▉' | '▊' | '▋' | '▌' | '▍' | '▎' | '▏' | '▁' | '▓' | '▒' | '·' | '─'
+                if word.chars().count() > 1 =>
+            {
+                while rest.next_if(|next| "█▉▊▋▌▍▎▏▁▓▒·─".contains(*next)).is_some()
+                {
+                }
+                shape.push('█');
+            }
+            '≈' | '≤' | '≥' | '<' if rest.peek().is_some_and(char::is_ascii_digit) => {}
+            other => shape.push(other),
+        }
+    }
+    shape
+}
+
+fn are_like(shown: &[String], lines: &[String]) -> bool {
     match shown {
         [] => lines.is_empty(),
-        ["...", rest @ ..] => (0..=lines.len()).any(|skipped| is_shown(rest, &lines[skipped..])),
-        [first, rest @ ..] => lines
-            .split_first()
-            .is_some_and(|(line, lines)| is_like(first.trim_end(), line.trim_end()) && is_shown(rest, lines)),
+        [first, rest @ ..] if first == "..." => {
+            (0..=lines.len()).any(|skipped| are_like(rest, &lines[skipped..]))
+        }
+        [first, rest @ ..] => {
+            lines.split_first().is_some_and(|(line, lines)| is_like(first, line) && are_like(rest, lines))
+        }
     }
 }
 

@@ -18,6 +18,8 @@ const OF_A_USER: [&str; 5] = ["--net", "--pid", "--fork", "--kill-child", "--mou
 const LOOPBACK: &str = "ip link set lo up";
 /// What root's agent would write to the machine goes away with the shell.
 const PLACES_OF_ROOT: &str = "mount -t tmpfs tmpfs /run && mount -t tmpfs tmpfs /var/lib";
+/// Where a reader's home is.
+const SHOWN_HOME: &str = "/home/ann";
 /// A line with the exit status stands behind it (ASCII's record separator, which no program prints).
 const SEPARATOR: char = '\u{1e}';
 
@@ -110,7 +112,8 @@ impl Shell {
             }
             if let Some((output, status)) = text[from..].split_once(SEPARATOR) {
                 let status = status.trim().parse().map_err(|_| format!("{command}: no exit status"))?;
-                return Ok((status, format!("{}{output}", &text[..from])));
+                let output = format!("{}{output}", &text[..from]);
+                return Ok((status, output.replace(self.home.to_str().unwrap_or_default(), SHOWN_HOME)));
             }
         }
     }
