@@ -1,13 +1,13 @@
 //! Rates: what happened between two instants.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use facts::source::{Source, Wanted};
 use facts::unit::Ratio;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rustix::thread::{NanosleepRelativeResult, nanosleep};
+use rustix::thread::{Timespec, nanosleep};
 use sampling::machine::MachineSampler;
 
 use crate::machine::{memory_of, read};
@@ -89,17 +89,23 @@ impl Sampler {
     }
 }
 
+/// The longest sleep at a time. A signal that comes after the last look for one and before the sleep does not interrupt it.
+const LONGEST_SLEEP: Duration = Duration::from_secs(1);
+
 /// Sleeps without the interpreter's lock; a signal handler that raises, as that of Ctrl-C, ends it.
 fn sleep(py: Python<'_>, duration: Duration) -> PyResult<()> {
-    let mut left = rustix::thread::Timespec {
-        tv_sec: duration.as_secs().try_into().unwrap_or(i64::MAX),
-        tv_nsec: duration.subsec_nanos().into(),
-    };
+    let begun = Instant::now();
     loop {
-        match py.detach(|| nanosleep(&left)) {
-            NanosleepRelativeResult::Interrupted(rest) => left = rest,
-            _ => return Ok(()),
-        }
         py.check_signals()?;
+        let left = duration.saturating_sub(begun.elapsed()).min(LONGEST_SLEEP);
+        if left.is_zero() {
+            return Ok(());
+        }
+        let left = Timespec {
+            tv_sec: left.as_secs().try_into().unwrap_or(i64::MAX),
+            tv_nsec: left.subsec_nanos().into(),
+        };
+        // What may have interrupted it is looked for next.
+        let _ = py.detach(|| nanosleep(&left));
     }
 }
