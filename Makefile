@@ -179,7 +179,7 @@ python: $(PYTHON)/installed
 		"$(CURDIR)/$(PYTHON)/bin/maturin" build --quiet --locked --profile $(PYTHON_PROFILE) --out "$(CURDIR)/target/wheels"
 
 # Installed into an empty environment beside psutil and numpy, and tried with an agent that it starts.
-test-python:
+test-python: deps
 	$(MAKE) python PYTHON_PROFILE=dev
 	$(PYTHON)/bin/pip install --quiet --force-reinstall --no-deps target/wheels/whit-*.whl
 	$(BINARIES)
