@@ -1,8 +1,8 @@
 // Presses of a pointer: a link or button that is replaced between press and release gets no click, and a part of a plot that is marked must
 // not move away.
 
-/** A release that is never reported, as of a click that opens a menu, is seen at the next move, or assumed after this time without one. */
-const LONGEST_MS = 30_000;
+/** A release that is never reported, as of a click that opens a menu, is assumed after this time without a move. */
+const LONGEST_MS = 10_000;
 
 let is_pressed = false;
 let limit = 0;
@@ -16,11 +16,9 @@ for (const end of ["pointerup", "pointercancel", "dragend", "contextmenu"]) {
 }
 // Of the window alone: elements lose the focus by the press itself, which is seen in the capturing phase.
 addEventListener("blur", released);
-// A part of a plot may be marked slowly.
+// A part of a plot may be marked slowly. A move without a button says nothing: browsers make such ones when something moves below the pointer.
 addEventListener("pointermove", (event) => {
-  if (!is_pressed || !event.isPrimary) return;
-  if (event.buttons === 0) released();
-  else wait_on();
+  if (is_pressed && event.isPrimary && event.buttons !== 0) wait_on();
 }, true);
 
 function pressed(event: PointerEvent): void {
