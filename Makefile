@@ -178,15 +178,17 @@ python: $(PYTHON)/installed
 	cd bindings/python && RUSTFLAGS="-D warnings -C relocation-model=pic $(SOURCES)" CARGO_TARGET_DIR="$(CURDIR)/target/python" \
 		"$(CURDIR)/$(PYTHON)/bin/maturin" build --quiet --locked --profile $(PYTHON_PROFILE) --out "$(CURDIR)/target/wheels"
 
+INSTALL_WHEEL = $(PYTHON)/bin/pip install --quiet --force-reinstall --no-deps target/wheels/whit-*.whl
+
 # Installed into an empty environment beside psutil and numpy, and tried with an agent that it starts.
 test-python: deps
 	$(MAKE) python PYTHON_PROFILE=dev
-	$(PYTHON)/bin/pip install --quiet --force-reinstall --no-deps target/wheels/whit-*.whl
+	$(INSTALL_WHEEL)
 	$(BINARIES)
 	cd bindings/python && WHIT="$(CURDIR)/$(TARGET)/debug/whit" "$(CURDIR)/$(PYTHON)/bin/pytest" --quiet -p no:cacheprovider
 
 bench-python: python
-	$(PYTHON)/bin/pip install --quiet --force-reinstall --no-deps target/wheels/whit-*.whl
+	$(INSTALL_WHEEL)
 	$(PYTHON)/bin/python bindings/python/bench.py
 
 # The packages are installed in a fresh Debian, updated, removed and purged.

@@ -16,7 +16,7 @@ sampler.sample()
 FIELDS = ["ppid", "name", "status", "nice", "cpu_times", "memory_info", "uids", "num_threads"]
 
 
-def threads_of_psutil():
+def processes_of_psutil():
     return [process.info for process in psutil.process_iter(FIELDS)]
 
 
@@ -30,7 +30,7 @@ QUESTIONS = {
     "network": (machine.network, lambda: psutil.net_io_counters(pernic=True), 200),
     "disks": (machine.disks, lambda: psutil.disk_io_counters(perdisk=True), 200),
     "a second of a status line": (sampler.sample, all_of_psutil, 100),
-    "tasks": (reader.read, threads_of_psutil, 3),
+    "tasks": (reader.read, processes_of_psutil, 3),
 }
 
 

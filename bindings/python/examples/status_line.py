@@ -24,6 +24,6 @@ for rates in whit.Sampler(1.0):
         parts.append(f"mem {sized(memory['used_bytes'])} {memory['used_bytes'] / memory['total_bytes']:.0%}")
     if rates["cpu"] is not None:
         parts.append(f"cpu {rates['cpu']['busy_ratio']:.0%}")
-    parts.append("load {:.2f}".format(machine.load()[0]))
+    parts.append(f"load {machine.load()[0]:.2f}")
     parts.append(time.strftime("%a %Y-%m-%d %H:%M:%S"))
     print(" | ".join(parts), flush=True)

@@ -14,6 +14,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _whit(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tasks::delays, module)?)?;
+    module.add_function(wrap_pyfunction!(tasks::tasks, module)?)?;
     module.add_class::<machine::Machine>()?;
     module.add_class::<tasks::Tasks>()?;
     module.add_class::<mailbox::Mailbox>()?;

@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 use std::path::PathBuf;
 
 use facts::linux::diskstats::SECTOR_BYTES;
-use facts::sample::Sample;
+use facts::sample::{Absence, Sample};
 use facts::source::{Source, Wanted};
 use facts::unit::Ticks;
 use probe::{Request, Roots};
@@ -23,7 +23,8 @@ pub(crate) fn read(wanted: Wanted, root: Option<PathBuf>) -> PyResult<MachineSam
     MachineSampler::open(&roots, request, Formula::IfNeeded).map_err(failed)
 }
 
-/// The machine: its files, each of which is opened when it is first asked for, and then read again in place. It stays with its thread.
+/// The files of the machine. Each is opened when it is needed for the first time, and read again in place after that. Only the thread that
+/// made it may use it.
 #[pyclass(module = "whit", unsendable)]
 pub(crate) struct Machine {
     root: Option<PathBuf>,
@@ -112,11 +113,11 @@ pub(crate) fn memory_of<'py>(py: Python<'py>, sampler: &MachineSampler) -> PyRes
     Ok(memory)
 }
 
-/// Those of all CPUs together, from /proc/stat.
+/// Returns the time of all CPUs together since the machine started, in seconds (proc_stat(5)).
 fn cpu_of<'py>(py: Python<'py>, sample: &Sample) -> PyResult<Bound<'py, PyDict>> {
     let stat = sample.stat.get().map_err(|absence| unreadable("/proc/stat", absence))?;
-    let per_second = f64::from(stat.ticks_per_second.unwrap_or(100));
-    let seconds = |ticks: Ticks| ticks.0 as f64 / per_second;
+    let per_second = stat.ticks_per_second.ok_or_else(|| unreadable("/proc/stat", Absence::Unsupported))?;
+    let seconds = |ticks: Ticks| ticks.0 as f64 / f64::from(per_second);
     let (total, times) = (&stat.total, PyDict::new(py));
     times.set_item("user_seconds", seconds(total.user))?;
     times.set_item("nice_seconds", seconds(total.nice))?;

@@ -3,11 +3,11 @@
 use std::time::{Duration, Instant};
 
 use facts::source::{Source, Wanted};
-use facts::unit::Ratio;
+use facts::unit::Nanos;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rustix::thread::{Timespec, nanosleep};
+use rustix::thread::nanosleep;
 use sampling::machine::MachineSampler;
 
 use crate::machine::{memory_of, read};
@@ -35,8 +35,7 @@ impl Sampler {
         Ok(Self { machine: read(Wanted::from(wanted), None)?, interval })
     }
 
-    /// Reads now, and returns the rates since the last reading; None if there is no interval: nothing was read before, or the machine
-    /// was suspended.
+    /// Reads now, and returns the rates since the last reading. They are None if the machine was suspended in between.
     fn sample<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         self.machine.sample();
         let rates = self.machine.rates();
@@ -44,13 +43,12 @@ impl Sampler {
         let all = PyDict::new(py);
         all.set_item("interval_seconds", interval.elapsed().as_secs_f64())?;
         let cpu = rates.cpu.map(|cpu| {
-            let ratio = |ratio: Ratio| ratio.0;
             let shares = PyDict::new(py);
-            shares.set_item("busy_ratio", ratio(cpu.busy))?;
-            shares.set_item("user_ratio", ratio(cpu.user))?;
-            shares.set_item("system_ratio", ratio(cpu.system))?;
-            shares.set_item("iowait_ratio", ratio(cpu.iowait))?;
-            shares.set_item("steal_ratio", ratio(cpu.steal))?;
+            shares.set_item("busy_ratio", cpu.busy.0)?;
+            shares.set_item("user_ratio", cpu.user.0)?;
+            shares.set_item("system_ratio", cpu.system.0)?;
+            shares.set_item("iowait_ratio", cpu.iowait.0)?;
+            shares.set_item("steal_ratio", cpu.steal.0)?;
             PyResult::Ok(shares)
         });
         all.set_item("cpu", cpu.transpose()?)?;
@@ -101,11 +99,7 @@ fn sleep(py: Python<'_>, duration: Duration) -> PyResult<()> {
         if left.is_zero() {
             return Ok(());
         }
-        let left = Timespec {
-            tv_sec: left.as_secs().try_into().unwrap_or(i64::MAX),
-            tv_nsec: left.subsec_nanos().into(),
-        };
         // What may have interrupted it is looked for next.
-        let _ = py.detach(|| nanosleep(&left));
+        let _ = py.detach(|| nanosleep(&probe::timespec(Nanos::from(left))));
     }
 }

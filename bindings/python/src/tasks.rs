@@ -15,9 +15,8 @@ use pyo3::types::PyDict;
 
 use crate::error::{failed, unreadable};
 
-fn open() -> PyResult<TaskReader> {
-    let request = TaskRequest { sources: &TaskSource::ALL, extra: FigureSet::ALL };
-    TaskReader::open(&Roots::live(), &request).map_err(failed)
+fn open(sources: &[TaskSource], extra: FigureSet) -> PyResult<TaskReader> {
+    TaskReader::open(&Roots::live(), &TaskRequest { sources, extra }).map_err(failed)
 }
 
 /// Returns the account of a process since it started, of its living threads: where its time went.
@@ -25,9 +24,16 @@ fn open() -> PyResult<TaskReader> {
 /// `wall_ns` is that of all threads together. A cause that is not counted (see `whit doctor`) is None.
 #[pyfunction]
 pub(crate) fn delays(py: Python<'_>, pid: u32) -> PyResult<Bound<'_, PyDict>> {
+    let mut reader = open(&TaskSource::FOR_ONE_READING, FigureSet::default())?;
     let process =
-        open()?.read_process(pid).map_err(|absence| unreadable(format!("process {pid}"), absence))?;
+        reader.read_process(pid).map_err(|absence| unreadable(format!("process {pid}"), absence))?;
     account(py, &process.living)
+}
+
+/// Returns a dictionary of each thread of the machine, with its counters since it started.
+#[pyfunction]
+pub(crate) fn tasks(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    Tasks::open(&TaskSource::FOR_ONE_READING)?.read(py)
 }
 
 fn account<'py>(py: Python<'py>, task: &TaskAccount) -> PyResult<Bound<'py, PyDict>> {
@@ -55,7 +61,7 @@ pub(crate) struct Tasks(Mutex<(TaskReader, TaskStore)>);
 impl Tasks {
     #[new]
     fn new() -> PyResult<Self> {
-        Ok(Self(Mutex::new((open()?, TaskStore::default()))))
+        Self::open(&TaskSource::ALL)
     }
 
     /// The source: "bpf", "taskstats" or "procfs".
@@ -77,6 +83,10 @@ impl Tasks {
 }
 
 impl Tasks {
+    fn open(sources: &[TaskSource]) -> PyResult<Self> {
+        Ok(Self(Mutex::new((open(sources, FigureSet::ALL)?, TaskStore::default()))))
+    }
+
     fn lock(&self) -> MutexGuard<'_, (TaskReader, TaskStore)> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

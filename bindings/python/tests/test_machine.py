@@ -89,8 +89,8 @@ def test_rates_are_those_of_the_interval():
 
 def test_a_signal_ends_the_wait():
     # A shell that starts something in the background lets it ignore this signal, and Python would as well.
-    words = "import signal, whit\nsignal.signal(signal.SIGINT, signal.default_int_handler)\nprint('ready', flush=True)\n"
-    words += "try:\n    next(whit.Sampler(3600))\nexcept KeyboardInterrupt:\n    print('interrupted')"
+    words = "import signal, whit\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    words += "try:\n    print('ready', flush=True)\n    next(whit.Sampler(3600))\nexcept KeyboardInterrupt:\n    print('interrupted')"
     child = subprocess.Popen([sys.executable, "-c", words], stdout=subprocess.PIPE, text=True)
     child.stdout.readline()
     child.send_signal(2)

@@ -77,11 +77,11 @@ pub fn own_program() -> OsString {
     std::env::current_exe().map_or_else(|_| "whit".into(), Into::into)
 }
 
-/// Names this process as its program is called, if it was started as [`own_program`]: the kernel names it after the last part of the
-/// path, which is "exe" then, in every list of tasks.
-pub fn name_after_program() {
+/// Names this process as its program is called, if the first of its words is [`own_program`]: the kernel names it after the last part of
+/// the path, which is "exe" then, in every list of tasks.
+pub fn name_after_program(first_word: &OsStr) {
     #[cfg(target_os = "linux")]
-    if std::env::args_os().next().is_some_and(|word| word == own_program()) {
+    if first_word == own_program() {
         // Without it only the name is another one.
         let _ = rustix::thread::set_name(c"whit");
     }

@@ -46,6 +46,5 @@ fn main() -> ExitCode {
     if let Err(error) = probe::privilege::lay_down() {
         return Failure::new(format!("its capabilities cannot be laid down: {error}")).report();
     }
-    probe::spawn::name_after_program();
     command_line::run().unwrap_or_else(|failure| failure.report())
 }

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Tuple, Union
 
 from . import _whit
-from ._whit import Machine, Mailbox, Sampler, Tasks, delays
+from ._whit import Machine, Mailbox, Sampler, Tasks, delays, tasks
 
 if TYPE_CHECKING:
     import pandas
@@ -73,11 +73,6 @@ def network() -> "Dict[str, _whit.Interface]":
 def disks() -> "Dict[str, _whit.Disk]":
     """The counters of each block device since it was made, by its name; a partition is not whole."""
     return Machine().disks()
-
-
-def tasks() -> "List[_whit.Task]":
-    """All threads of the machine, with their counters since they started."""
-    return Tasks().read()
 
 
 def mailbox(path: Union[str, "os.PathLike[str]"]) -> "_whit.Mail":

@@ -121,6 +121,9 @@ fn run_completions(matches: &ArgMatches) -> Result<ExitCode, Failure> {
 /// What the command could not do.
 pub(crate) fn run() -> Result<ExitCode, Failure> {
     let words: Vec<OsString> = std::env::args_os().collect();
+    if let Some(first) = words.first() {
+        probe::spawn::name_after_program(first);
+    }
     if let Some(done) = run_for_agent(&words) {
         return done;
     }

@@ -82,6 +82,8 @@ fn shape(line: &str) -> String {
     words.join(" ")
 }
 
+/// What bars are made of.
+const BAR: &str = "█▉▊▋▌▍▎▏▁▓▒·─";
 /// Units behind a blank.
 const UNITS: [&str; 12] = ["ns", "µs", "ms", "s", "B", "KiB", "MiB", "GiB", "%", "B/s", "KiB/s", "MiB/s"];
 
@@ -97,12 +99,9 @@ fn shape_of_word(word: &str) -> String {
                 // A full stop at the end is that of the sentence.
                 shape.push('0');
             }
-            '█' | '▉' | '▊' | '▋' | '▌' | '▍' | '▎' | '▏' | '▁' | '▓' | '▒' | '·' | '─'
-                if word.chars().count() > 1 =>
-            {
-                while rest.next_if(|next| "█▉▊▋▌▍▎▏▁▓▒·─".contains(*next)).is_some()
-                {
-                }
+            // One by itself is of a legend.
+            part if BAR.contains(part) && word.chars().count() > 1 => {
+                while rest.next_if(|next| BAR.contains(*next)).is_some() {}
                 shape.push('█');
             }
             '≈' | '≤' | '≥' | '<' if rest.peek().is_some_and(char::is_ascii_digit) => {}
