@@ -6,7 +6,7 @@ use std::path::Path;
 use libtest_mimic::Failed;
 use serde_json::Value;
 
-use super::machine::{Load, Scratch, documents, peer, wait_for, wait_for_state, whit};
+use super::machine::{Load, Scratch, WHIT, copy_program, documents, peer, wait_for, wait_for_state, whit};
 use super::trials::{Need, Trial, exact};
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -250,7 +250,7 @@ fn other_user() -> Result<(), Failed> {
     wait_for_state(load.id(), 'S');
     let program = Scratch::for_all("chains-user");
     let copy = program.0.join("whit");
-    fs::copy(env!("CARGO_BIN_EXE_whit"), &copy)?;
+    copy_program(WHIT, &copy);
     let pid = load.id().to_string();
     let words = ["--reuid=60001", "--regid=60001", "--clear-groups"];
     let asked = ["why", &pid, "--json", "--observe", "1s", "--data", "/nowhere"];

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use libtest_mimic::Failed;
 use serde_json::Value;
 
-use super::machine::{Running, Scratch, WHIT, document, documents, wait_for, whit};
+use super::machine::{Running, Scratch, WHIT, copy_program, document, documents, wait_for, whit};
 use super::trials::{Need, Trial, exact, times};
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -135,8 +135,11 @@ fn misbehaving() -> Result<(), Failed> {
         ));
     }
     let replaced = scratch.0.join("replaced.sh");
-    fs::write(&replaced, "#!/bin/sh\necho old\n")?;
-    fs::set_permissions(&replaced, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+    let replace = |word: &str| {
+        let script = scratch.0.join("script");
+        fs::write(&script, format!("#!/bin/sh\necho {word}\n")).map(|()| copy_program(&script, &replaced))
+    };
+    replace("old")?;
     let plain = scratch.0.join("plain");
     fs::write(&plain, "no program\n")?;
     for (name, command, interval) in [
@@ -169,8 +172,7 @@ fn misbehaving() -> Result<(), Failed> {
     assert_eq!(all["replaced"]["text"], "old");
     fs::remove_file(&replaced)?;
     wait_for("it vanished", || list(&scratch.0)["replaced"]["state"] == "UNKNOWN");
-    fs::write(&replaced, "#!/bin/sh\necho new\n")?;
-    fs::set_permissions(&replaced, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+    replace("new")?;
     wait_for("it came back", || list(&scratch.0)["replaced"]["text"] == "new");
     let shown = check(&scratch.0, &["show", "flood", "--json"]);
     let long = documents(&shown)[0]["checks"][0]["long_text"].as_str().unwrap_or_default().len();

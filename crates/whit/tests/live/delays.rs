@@ -10,7 +10,8 @@ use libtest_mimic::Failed;
 use serde_json::Value;
 
 use super::machine::{
-    Load, Scratch, WHIT, documents, enable_accounting, peer, shell, wait_for, wait_for_state, whit,
+    Load, Scratch, WHIT, copy_program, documents, enable_accounting, peer, shell, wait_for, wait_for_state,
+    whit,
 };
 use super::trials::{Need, Trial, alone, exact, timed};
 
@@ -174,13 +175,13 @@ fn exits() -> Result<(), Failed> {
     // Under a name of its own: other trials run true as well.
     let scratch = super::machine::Scratch::new("exits");
     let program = scratch.0.join("ends-at-once");
-    fs::copy("/bin/true", &program)?;
+    copy_program("/bin/true", &program);
     let script = format!("i=0; while [ $i -lt 300 ]; do {}; i=$((i+1)); done; exit 7", program.display());
     // Its shell has the name as well.
     let shell = scratch.0.join("shell");
     fs::create_dir(&shell)?;
     let shell = shell.join("ends-at-once");
-    fs::copy("/bin/sh", &shell)?;
+    copy_program("/bin/sh", &shell);
     let output = Command::new(super::machine::WHIT)
         .args(["delays", "--exits", "--json", "--comm", "ends-at-once", "--"])
         .arg(&shell)

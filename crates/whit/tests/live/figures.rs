@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 use libtest_mimic::Failed;
 use serde_json::Value;
 
-use super::machine::{Load, Scratch, WHIT, documents, enable_accounting, peer, shell, wait_for, whit};
+use super::machine::{
+    Load, Scratch, WHIT, copy_program, documents, enable_accounting, peer, shell, wait_for, whit,
+};
 use super::trials::{Need, Trial, exact, timed};
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -203,7 +205,7 @@ fn no_main_thread() -> Result<(), Failed> {
     // Where another user can execute it.
     let scratch = Scratch::for_all("threads");
     let threads = scratch.0.join("threads");
-    fs::copy(peer("threads"), &threads)?;
+    copy_program(peer("threads"), &threads);
     let words = ["setpriv", "--reuid", "4242", "--clear-groups"];
     let load = Load::start(&[&words[..], &[threads.to_str().unwrap(), "2", "30", "1"]].concat());
     // The last tick is after the end of the main thread.

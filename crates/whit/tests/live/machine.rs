@@ -64,6 +64,14 @@ pub(crate) fn peer(name: &str) -> PathBuf {
     program
 }
 
+/// Copies a program, by a process of its own. A file that this process had open to write it, a process that another trial starts meanwhile
+/// would have open as well until its exec, and execve(2) runs no such file: ETXTBSY.
+pub(crate) fn copy_program(from: impl AsRef<Path>, to: impl AsRef<Path>) {
+    let (from, to) = (from.as_ref(), to.as_ref());
+    let status = Command::new("install").args(["-m", "755"]).args([from, to]).status().unwrap();
+    assert!(status.success(), "install {} {}: {status}", from.display(), to.display());
+}
+
 /// The end of everything that a trial waits for. Reaching it is a failure; nothing else is asserted of it, and a busy machine needs it.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
 
@@ -171,7 +179,7 @@ impl Load {
         let program = scratch.0.join(name);
         if !program.exists() {
             let found = shell("command -v stress");
-            fs::copy(String::from_utf8(found.stdout).unwrap().trim(), &program).unwrap();
+            copy_program(String::from_utf8(found.stdout).unwrap().trim(), &program);
         }
         Self::start(&[&[program.to_str().unwrap()], words].concat())
     }

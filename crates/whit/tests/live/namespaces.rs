@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use libtest_mimic::Failed;
 
-use super::machine::{Scratch, WHIT, documents, shell};
+use super::machine::{Scratch, WHIT, copy_program, documents, shell};
 use super::trials::{Need, Trial, exact};
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -77,8 +77,7 @@ fn pid_namespace() -> Result<(), Failed> {
 fn hidepid() -> Result<(), Failed> {
     let scratch = Scratch::for_all("hidepid");
     let (whit, path) = (scratch.0.join("whit"), scratch.0.join("script"));
-    fs::copy(WHIT, &whit)?;
-    fs::set_permissions(&whit, fs::Permissions::from_mode(0o755))?;
+    copy_program(WHIT, &whit);
     fs::write(&path, script(whit.to_str().unwrap(), &["procfs"]))?;
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644))?;
     let user = "setpriv --reuid 65534 --regid 65534 --clear-groups";

@@ -1,12 +1,11 @@
 //! What somebody else than root can do, with a binary that was given CAP_NET_ADMIN, and with little memory.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::process::Output;
 
 use libtest_mimic::Failed;
 
-use super::machine::{Scratch, WHIT, shell};
+use super::machine::{Scratch, WHIT, copy_program, shell};
 use super::trials::{Need, Trial, exact};
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -31,8 +30,7 @@ impl Given {
     fn new(name: &str) -> Self {
         let scratch = Scratch::for_all(name);
         let binary = scratch.0.join("whit");
-        fs::copy(WHIT, &binary).unwrap();
-        fs::set_permissions(&binary, fs::Permissions::from_mode(0o755)).unwrap();
+        copy_program(WHIT, &binary);
         let output = shell(&format!("setcap cap_net_admin+ep {}", binary.display()));
         assert!(output.status.success(), "{output:?}");
         Self(scratch)

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Output, Stdio};
 
 use libtest_mimic::Failed;
 
-use super::machine::{Scratch, WHIT, wait_for};
+use super::machine::{Scratch, WHIT, copy_program, wait_for};
 use super::trials::{Need, Trial, exact};
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -134,7 +134,7 @@ fn unit() -> Result<(), Failed> {
     for directory in [&programs, &drop_ins, &users, &configuration, &pages] {
         fs::create_dir_all(directory)?;
     }
-    fs::copy(WHIT, programs.join("whit"))?;
+    copy_program(WHIT, programs.join("whit"));
     fs::copy(format!("{DEPLOY}/whit.service"), units.join("whit.service"))?;
     fs::copy(format!("{DEPLOY}/whit.sysusers"), users.join("whit.conf"))?;
     fs::write(

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use libtest_mimic::Failed;
 
-use super::machine::{Scratch, WHIT, peer, shell, wait_for};
+use super::machine::{Scratch, WHIT, copy_program, peer, shell, wait_for};
 use super::trials::{Need, Trial, exact, timed};
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -82,7 +82,7 @@ fn end(pids: &[u32]) {
 /// The peer under a name of the trial's own, by which its processes are found.
 fn survivor(scratch: &Scratch, name: &str) -> PathBuf {
     let program = scratch.0.join(name);
-    fs::copy(peer("survivor"), &program).unwrap();
+    copy_program(peer("survivor"), &program);
     program
 }
 
@@ -142,8 +142,8 @@ fn became_root() -> Result<(), Failed> {
     let scratch = Scratch::for_all("root");
     let place = &scratch.0;
     let (program, whit) = (place.join("becomesroot"), place.join("whit"));
-    fs::copy(peer("survivor"), &program)?;
-    fs::copy(WHIT, &whit)?;
+    copy_program(peer("survivor"), &program);
+    copy_program(WHIT, &whit);
     fs::set_permissions(&program, fs::Permissions::from_mode(0o4755))?;
     let words = format!(
         "cd /; TIMEFORMAT='%U %S'; time setpriv --reuid 65534 --clear-groups timeout -s KILL 40 \

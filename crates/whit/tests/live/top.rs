@@ -413,8 +413,8 @@ fn ways() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Two readers in turn, one of which takes nothing over: of a task that is on the CPU for the same time in both, everything
-/// must be the same but its memory, which others change.
+/// A reader between two readings of another, which takes nothing over: of a task that is the same in both, everything must be the same in
+/// between, for counters do not fall. Its memory is left out, which others change.
 fn taken_over() -> Result<(), Failed> {
     enable_accounting();
     let _loads = (
@@ -424,47 +424,43 @@ fn taken_over() -> Result<(), Failed> {
     let request = TaskRequest { sources: &[TaskSource::Bpf], extra: FigureSet::ALL };
     let open = || TaskReader::open(&Roots::live(), &request).unwrap();
     let (mut whole, mut changes) = (open(), open());
-    let (mut all, mut now) = (TaskStore::default(), TaskStore::default());
-    let (mut compared, mut switching, mut bytes) = (0, 0, usize::MAX);
+    let [mut before, mut now, mut after] = [(); 3].map(|()| TaskStore::default());
+    let (mut compared, mut bytes) = (0, usize::MAX);
+    let read = |reader: &mut TaskReader, store: &mut TaskStore| {
+        reader.read(store).unwrap();
+        store.finish(&mut Vec::new());
+    };
+    let comparable = |row: &TaskRow| {
+        let mut row = *row;
+        row.figures.set(Figure::RESIDENT_BYTES, None);
+        row.figures.set(Figure::VIRTUAL_BYTES, None);
+        // That of the time when it was read.
+        row.wall = Nanos(0);
+        row
+    };
     for _ in 0..40 {
         std::thread::sleep(Duration::from_millis(50));
-        for (reader, store) in [(&mut changes, &mut now), (&mut whole, &mut all)] {
-            reader.read(store).unwrap();
-            store.finish(&mut Vec::new());
-        }
+        read(&mut whole, &mut before);
+        whole.forget();
+        read(&mut changes, &mut now);
+        read(&mut whole, &mut after);
         whole.forget();
         for row in now.rows() {
-            let Some(other) = all.row(row.key.pid) else { continue };
-            let (mut told, mut read) = (*row, *other);
-            // Who ran between the two readings differs rightly.
-            let on_cpu = |row: &TaskRow| row.figures.get(Figure::ON_CPU);
-            let awake = [&told, &read].into_iter().any(|row| row.state == Some(b'R'));
-            if awake || on_cpu(&told) != on_cpu(&read) {
+            let around = [&before, &after].map(|store| store.row(row.key.pid).map(comparable));
+            let [Some(before), Some(after)] = around else { continue };
+            // It ran meanwhile, or is about to: the kernel counts what it does at several instants.
+            if before != after || before.state == Some(b'R') {
                 continue;
             }
-            for row in [&mut told, &mut read] {
-                row.figures.set(Figure::RESIDENT_BYTES, None);
-                row.figures.set(Figure::VIRTUAL_BYTES, None);
-                // That of the time when it was read.
-                row.wall = Nanos(0);
-            }
-            // The kernel counts the switch of a task that gives up the CPU after its time there: between them it is as if it had not run.
-            let switches = [&told, &read].map(|row| row.figures.get(Figure::VOLUNTARY_SWITCHES));
-            if let [Some(one), Some(other)] = switches
-                && one.abs_diff(other) == 1
-            {
-                switching += 1;
-                read.figures.set(Figure::VOLUNTARY_SWITCHES, Some(one));
-            }
+            let mut found = comparable(row);
             // Reckoned from an age, where the iterator leaves one out.
-            assert!(told.key.is_same(&read.key), "{told:?} {read:?}");
-            told.key = read.key;
-            assert_eq!(told, read);
+            assert!(found.key.is_same(&before.key), "{found:?} {before:?}");
+            found.key = before.key;
+            assert_eq!(found, before);
             compared += 1;
         }
     }
     assert!(compared > 40 * 200, "{compared}");
-    assert!(switching < 10, "{switching}");
     // And it is not that everything is read each time.
     for _ in 0..10 {
         std::thread::sleep(Duration::from_millis(50));

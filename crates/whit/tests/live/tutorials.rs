@@ -75,8 +75,9 @@ fn see(shell: &mut Shell, command: &str, status: i32, shown: &[&str]) -> Result<
             return Ok(());
         }
         if !command.starts_with("whit ") || Instant::now() > deadline {
+            let logs = shell.run("tail -n 20 *.log").map_or_else(|error| error, |(_, logs)| logs);
             return Err(format!(
-                "{command}\n--- exit status {status}\n{}\n--- but {ended}\n{output}",
+                "{command}\n--- exit status {status}\n{}\n--- but {ended}\n{output}\n--- logs\n{logs}",
                 shown.join("\n")
             ));
         }

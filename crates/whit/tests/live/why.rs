@@ -81,11 +81,22 @@ fn staged(trouble: &str, stage: fn(&Scratch) -> Staged) -> (Vec<Value>, f64) {
     (sentences, others)
 }
 
+/// What the kernel says of waits for disks, for the message of a trial that failed.
+fn io_pressure() -> String {
+    std::fs::read_to_string("/proc/pressure/io").unwrap_or_else(|error| error.to_string())
+}
+
 /// Who waits for a disk again and again goes on.
 fn neighbour() -> Result<(), Failed> {
+    let before = io_pressure();
     let (sentences, others) = staged("disk", stages::disk);
-    let first = sentences.first().ok_or("nothing is wrong")?;
-    assert!(is_load(others) || first["trouble"] == "disk" && first["culprit"] == "culprit", "{sentences:#?}");
+    let is_named =
+        sentences.first().is_some_and(|first| first["trouble"] == "disk" && first["culprit"] == "culprit");
+    assert!(
+        is_load(others) || is_named,
+        "{others} CPUs used by others, before {before}, then {}: {sentences:#?}",
+        io_pressure()
+    );
     assert_eq!(about(&sentences, "stuck"), None);
     Ok(())
 }

@@ -71,6 +71,12 @@ int main(int count, char **words) {
     int file = open(words[2], O_RDWR | O_CREAT, 0600);
     char *buffer = calloc(1, 1 << 20);
     if (!strcmp(what, "write")) for (;;) { pwrite(file, buffer, 1 << 20, 0); fdatasync(file); }
+    if (!strcmp(what, "direct")) {
+        /* Waits for the disk and does next to nothing else, however fast it is. */
+        void *pages;
+        posix_memalign(&pages, 4096, 1 << 20);
+        for (file = open(words[2], O_RDWR | O_DIRECT);;) pwrite(file, pages, 1 << 20, 0);
+    }
     if (!strcmp(what, "log")) for (;;) { pwrite(file, buffer, 4096, 0); fdatasync(file); }
     if (!strcmp(what, "trickle")) for (;;) { pwrite(file, buffer, 1 << 16, 0); usleep(40000); }
     if (!strcmp(what, "gulp")) {

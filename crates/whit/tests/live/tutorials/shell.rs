@@ -9,7 +9,7 @@ use std::{fs, io};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::super::machine::{Scratch, WHIT};
+use super::super::machine::{Scratch, WHIT, copy_program};
 
 /// A user that has nothing.
 const USER: u32 = 60_011;
@@ -29,7 +29,7 @@ pub(super) enum Reader<'a> {
     User,
     /// The same, in this cgroup.
     UserInCgroup(&'a Path),
-    /// Root, in the machine's own namespaces: the kernel tells what tasks waited for to no other.
+    /// Root, in the namespaces of the machine, since there alone the kernel reports all delays.
     Root,
 }
 
@@ -53,7 +53,7 @@ impl Shell {
             fs::create_dir(directory)?;
         }
         // The tree may be where others may not go.
-        fs::copy(WHIT, programs.join("whit"))?;
+        copy_program(WHIT, programs.join("whit"));
         fs::set_permissions(&runtime, fs::Permissions::from_mode(0o700))?;
         let (namespaces, prepare, owner): (&[&str], _, _) = match reader {
             Reader::User => (&OF_A_USER, LOOPBACK.to_owned(), USER),

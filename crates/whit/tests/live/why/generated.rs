@@ -8,7 +8,7 @@ use libtest_mimic::Failed;
 use serde_json::Value;
 
 use super::super::machine::{
-    Cgroup, Load, Scratch, busiest_program, enable_accounting, is_load, peer, shell,
+    Cgroup, Load, Scratch, busiest_program, copy_program, enable_accounting, is_load, peer, shell,
 };
 use super::super::random::Random;
 use super::super::trials::times;
@@ -61,7 +61,7 @@ impl Part {
     fn start(scratch: &Scratch, place: usize, kind: Kind, random: &mut Random) -> Self {
         let name = format!("{kind:?}{place}").to_lowercase();
         let program = scratch.0.join(&name);
-        fs::copy(peer("trouble"), &program).unwrap();
+        copy_program(peer("trouble"), &program);
         let file = scratch.0.join(format!("{name}.file"));
         let is_limited = random.below(3) == 0;
         let limit = match kind {

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::super::machine::{Cgroup, Load, Scratch, disk_of, peer, shell, wait_for_state};
+use super::super::machine::{Cgroup, Load, Scratch, copy_program, disk_of, peer, shell, wait_for_state};
 
 /// What keeps a trouble going. The last is ended first.
 pub(super) type Staged = Vec<Box<dyn Any>>;
@@ -14,7 +14,7 @@ pub(super) fn programs(scratch: &Scratch) -> (String, String) {
     let made = peer("trouble");
     let [culprit, victim] = ["culprit", "victim"].map(|name| {
         let program = scratch.0.join(name);
-        fs::copy(&made, &program).unwrap();
+        copy_program(&made, &program);
         program.display().to_string()
     });
     (culprit, victim)
@@ -137,7 +137,7 @@ pub(super) fn disk(scratch: &Scratch) -> Staged {
     let (culprit, victim) = programs(scratch);
     let [written, log] = ["written", "log"].map(|name| scratch.0.join(name).display().to_string());
     vec![
-        Box::new(Load::start(&[&culprit, "write", &written])),
+        Box::new(Load::start(&[&culprit, "direct", &written])),
         Box::new(Load::start(&[&victim, "log", &log])),
     ]
 }
