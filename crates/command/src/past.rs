@@ -1,5 +1,6 @@
 //! The past for commands that otherwise show the present: a machine, its tasks and what stands out, at any recorded instant.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use ::history::past::Past;
@@ -242,7 +243,9 @@ pub fn directory(named: Option<&Path>) -> Result<PathBuf, Failure> {
 
 /// Returns the failure of a history that is not there. It says what makes one, and whether the machine's service has ended.
 pub fn no_history(path: &Path) -> Failure {
-    let is_service_down = Path::new(paths::SERVICE_DATA).exists() && !paths::system_agent_socket().exists();
+    // What other commands of root keep is there as well.
+    let has_service = std::fs::metadata(paths::SERVICE_DATA).is_ok_and(|found| found.uid() != 0);
+    let is_service_down = has_service && !paths::system_agent_socket().exists();
     let more = if is_service_down { "; the machine's agent does not run: systemctl status whit" } else { "" };
     Failure::new(format!("{}: there is none yet; whit agent makes it{more}", path.shown()))
 }

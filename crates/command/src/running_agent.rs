@@ -3,6 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use sampling::agent_client::AgentClient;
 use text::printable::Shown as _;
@@ -37,22 +38,43 @@ pub fn find_all() -> Result<Vec<RunningAgent>, Failure> {
     Ok(agents)
 }
 
+/// So long an agent that closed a connection may be away: it is when it reads its configuration again.
+const LONGEST_ABSENCE: Duration = Duration::from_secs(2);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+
 /// Asks the agent at a socket; `None` if there is none, this user may not ask it, or it is not believed.
-fn ask(path: &Path, is_believed: impl FnOnce(&AgentClient) -> bool) -> Result<Option<RunningAgent>, Failure> {
-    let silent = |error: io::Error| {
-        Failure::new(format!("an agent listens at {} and does not answer: {error}", path.shown()))
-    };
-    let mut client = match AgentClient::connect(path) {
-        Ok(client) => client,
-        Err(error) => {
-            return match error.kind() {
-                ErrorKind::TimedOut | ErrorKind::WouldBlock => Err(silent(error)),
-                _ => Ok(None),
-            };
+fn ask(path: &Path, is_believed: impl Fn(&AgentClient) -> bool) -> Result<Option<RunningAgent>, Failure> {
+    let deadline = Instant::now() + LONGEST_ABSENCE;
+    let mut has_closed = false;
+    loop {
+        let error = match ask_once(path, &is_believed) {
+            Ok(found) => return Ok(found),
+            Err(error) => error,
+        };
+        let is_silent = matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::WouldBlock);
+        let is_closed = matches!(
+            error.kind(),
+            ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe
+        );
+        has_closed |= is_closed;
+        if has_closed && !is_silent && Instant::now() < deadline {
+            std::thread::sleep(POLL_INTERVAL);
+            continue;
         }
-    };
+        return match is_silent || is_closed {
+            true => {
+                let path = path.shown();
+                Err(Failure::new(format!("an agent listens at {path} and does not answer: {error}")))
+            }
+            false => Ok(None),
+        };
+    }
+}
+
+fn ask_once(path: &Path, is_believed: impl Fn(&AgentClient) -> bool) -> io::Result<Option<RunningAgent>> {
+    let mut client = AgentClient::connect(path)?;
     match is_believed(&client) {
-        true => client.status().map(|status| Some(described(&status))).map_err(silent),
+        true => client.status().map(|status| Some(described(&status))),
         false => Ok(None),
     }
 }

@@ -10,7 +10,10 @@ use super::machine::{Load, Scratch, WHIT, wait_for};
 use super::trials::{Trial, exact};
 
 pub(crate) fn trials() -> Vec<Trial> {
-    vec![exact("commands_find_the_agent_that_runs", &[], found)]
+    vec![
+        exact("commands_find_the_agent_that_runs", &[], found),
+        exact("commands_find_an_agent_that_reads_its_configuration_again", &[], reloaded),
+    ]
 }
 
 /// Exit status, standard output and standard error.
@@ -60,23 +63,41 @@ attempts = 1
 fresh = \"26h\"
 ";
 
+impl Place {
+    /// Starts an agent, and waits for its checks.
+    fn start(&self) -> Result<Load, Failed> {
+        let [config, data, log, now, socket] =
+            ["my.toml", "my data", "log", "whit/now", "whit/agent.sock"].map(|name| self.0.0.join(name));
+        fs::write(&config, CONFIGURATION)?;
+        let mut agent = self.command(&["agent", "--http", "127.0.0.1:0"]);
+        for (option, path) in [("--config", config), ("--data", data), ("--now", now), ("--socket", socket)] {
+            agent.arg(option).arg(path);
+        }
+        let agent = Load(agent.stderr(fs::File::create(log)?).spawn()?);
+        wait_for("the checks are there", || self.said(&["check", "list", "--all"]).1.contains("2 pending"));
+        Ok(agent)
+    }
+}
+
+/// What is asked while connections are closed, is asked again: no result is lost.
+fn reloaded() -> Result<(), Failed> {
+    let place = Place(Scratch::new("agent-reloaded"));
+    let agent = place.start()?;
+    let id = agent.id().to_string();
+    for _ in 0..15 {
+        Command::new("kill").args(["-HUP", &id]).status()?;
+        for _ in 0..4 {
+            let said = place.said(&["check", "submit", "backup", "ok", "done"]);
+            assert_eq!(said, (Some(0), String::new(), String::new()));
+        }
+    }
+    Ok(())
+}
+
 fn found() -> Result<(), Failed> {
     let place = Place(Scratch::new("agent-found"));
-    let (config, data, log) = (place.0.0.join("my.toml"), place.0.0.join("my data"), place.0.0.join("log"));
-    fs::write(&config, CONFIGURATION)?;
-    let (now, socket) = (place.0.0.join("whit/now"), place.0.0.join("whit/agent.sock"));
-    let mut agent = place.command(&["agent", "--http", "127.0.0.1:0"]);
-    agent
-        .arg("--config")
-        .arg(&config)
-        .arg("--data")
-        .arg(&data)
-        .arg("--now")
-        .arg(now)
-        .arg("--socket")
-        .arg(socket);
-    let agent = Load(agent.stderr(fs::File::create(&log)?).spawn()?);
-    wait_for("the checks are there", || place.said(&["check", "list", "--all"]).1.contains("2 pending"));
+    let agent = place.start()?;
+    let [config, data] = ["my.toml", "my data"].map(|name| place.0.0.join(name));
 
     let (status, _, error) = place.said(&["check", "submit", "web1/htp", "ok", "x"]);
     assert_eq!(status, Some(1), "{error}");
@@ -166,7 +187,7 @@ fn found() -> Result<(), Failed> {
 
     // The log says where the page is, and that it ended.
     drop(agent);
-    let log = fs::read_to_string(&log)?;
+    let log = fs::read_to_string(place.0.0.join("log"))?;
     let lines: Vec<&str> = log.lines().collect();
     assert!(
         lines[0].starts_with("whit: records into ") && lines[0].ends_with("history.sqlite, every 1s"),
