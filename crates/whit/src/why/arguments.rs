@@ -19,6 +19,8 @@ use command::past_origin::PastOrigin;
 pub(crate) struct WhyArgs {
     pub(super) target: Option<Target>,
     pub(super) time: Time,
+    /// No end of the time was named.
+    pub(super) ends_now: bool,
     pub(super) origin: PastOrigin,
     /// The origin is a server that was named.
     pub(super) is_server_named: bool,
@@ -92,6 +94,7 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<WhyArgs, Failure> {
     Ok(WhyArgs {
         target: matches.get_one::<String>("target").map(|text| Target::parse(text)),
         time,
+        ends_now: !matches.contains_id("until") && !matches.contains_id("at"),
         origin: match (origin(matches), time) {
             // Of an agent that cannot be asked: the machine is observed.
             (Err(_), Time::Last { .. }) if !matches.contains_id("from") => {

@@ -58,13 +58,14 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         }
     };
     // The present of this machine; another one's is not seen from here.
-    let chains = match (&args.target, args.time) {
-        (Some(target), Time::Last { .. }) if !args.is_server_named => present::chains(target),
-        (None, Time::Last { .. }) if !args.is_server_named => {
+    let is_present = args.ends_now && !args.is_server_named && is_recent(answer.window.to_ms);
+    let chains = match &args.target {
+        _ if !is_present => Vec::new(),
+        Some(target) => present::chains(target),
+        None => {
             answer.findings.add(present::sentences());
             Vec::new()
         }
-        _ => Vec::new(),
     };
     let mut text = String::new();
     if args.is_json {
