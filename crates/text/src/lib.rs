@@ -2,6 +2,7 @@
 
 pub mod chain;
 pub mod columns;
+pub mod natural_order;
 pub mod nearest;
 pub mod plot;
 pub mod printable;

@@ -10,11 +10,11 @@ use super::contacts::Contacts;
 use super::dependencies::Dependencies;
 use super::escalations::Escalations;
 use super::files::NagiosFiles;
-use super::natural_order::by_natural_order;
 use super::notes::Notes;
 use super::periods::{Periods, Times};
 use super::services::{Checked, Groups, ServiceGroups, Services, service_groups};
 use configuration::quoted;
+use text::natural_order::by_natural_order;
 use text::quantity;
 
 /// Kinds that are read, or that say nothing by themselves.

@@ -11,7 +11,6 @@ mod dependencies;
 mod escalations;
 mod files;
 mod names;
-mod natural_order;
 mod notes;
 mod notification_lines;
 mod notifications;

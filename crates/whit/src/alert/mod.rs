@@ -187,11 +187,14 @@ fn test_now(past: &Past, rule: &AlertRule) -> Result<String, String> {
 fn test_between(
     past: &Past,
     rule: &AlertRule,
-    time: [i64; 2],
+    [from_ms, to_ms]: [i64; 2],
     options: &AlertOptions,
 ) -> Result<String, String> {
+    // What was not recorded fired nothing, not even what watches for absence.
+    let extent = past.extent_ns().map_err(|error| error.to_string())?;
+    let from_ms = extent.map_or(from_ms, |(first_ns, _)| from_ms.max(first_ns / 1_000_000));
     let step_ms = i64::try_from(options.interval.as_millis()).unwrap_or(i64::MAX);
-    Ok(render::fired(rule, &try_rule(past, rule, time, step_ms)?))
+    Ok(render::fired(rule, &try_rule(past, rule, [from_ms, to_ms], step_ms)?))
 }
 
 /// Sends a test alert to a receiver. Returns whether that succeeded.

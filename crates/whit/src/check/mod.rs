@@ -16,6 +16,7 @@ use checks::{Check, CheckLedger, CheckOptions, CheckStatus, is_selected, runner,
 use clap::ArgMatches;
 use notify::Outcome;
 use rustix::fd::AsFd as _;
+use text::natural_order::by_natural_order;
 use text::printable::Shown as _;
 
 use self::arguments::{CheckArgs, CheckTask, now_ms};
@@ -86,7 +87,10 @@ fn list(directory: &Path, patterns: &[String], has_fine: bool, is_json: bool) ->
     if !has_fine {
         shown.retain(|status| status.is_problem());
     }
-    shown.sort_by_key(|status| (status.severity(), status.since_ms, &status.name));
+    shown.sort_by(|one, other| {
+        let urgency = |status: &CheckStatus| (status.severity(), status.since_ms);
+        urgency(one).cmp(&urgency(other)).then_with(|| by_natural_order(&one.name, &other.name))
+    });
     if is_json {
         let checks: Vec<_> = shown.iter().map(|status| render::json(status)).collect();
         let downtimes: Vec<_> = downtimes.iter().map(render::downtime_json).collect();

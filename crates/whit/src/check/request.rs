@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use checks::{CheckLedger, CheckRequest, CheckStatus, is_selected};
+use text::natural_order::by_natural_order;
 use text::printable::Shown as _;
 
 use super::arguments::now_ms;
@@ -15,6 +16,8 @@ use command::failure::Failure;
 /// An agent that runs takes requests four times a second. Results, which come in thousands, are not waited for.
 const LONGEST_WAIT: Duration = Duration::from_secs(3);
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// More checks that are due at once are counted.
+const MOST_NAMED: usize = 5;
 
 /// Asks the agent for what its checks allow. Returns what it did.
 ///
@@ -45,8 +48,13 @@ pub(super) fn request(directory: &Path, requests: &[CheckRequest]) -> Result<Str
             std::thread::sleep(POLL_INTERVAL);
         }
     }
-    let mut text = String::new();
-    for request in &permitted_requests {
+    let is_run = |request: &&CheckRequest| matches!(request, CheckRequest::CheckNow { .. });
+    let run = permitted_requests.iter().filter(is_run).count();
+    let mut text = match run > MOST_NAMED {
+        true => format!("{run} checks are due at once; whit check list --all has their results\n"),
+        false => String::new(),
+    };
+    for request in permitted_requests.iter().filter(|request| run <= MOST_NAMED || !is_run(request)) {
         text.push_str(&done(request, &ledger, last_number, &known, directory)?);
     }
     Ok(text)
@@ -65,7 +73,7 @@ fn of_pattern(request: &CheckRequest, known: &[CheckStatus]) -> Result<Vec<Check
     if !pattern.contains(['*', '?', '[', '{']) || known.iter().any(|status| status.name == *pattern) {
         return Ok(vec![request.clone()]);
     }
-    let selected: Vec<&CheckStatus> =
+    let mut selected: Vec<&CheckStatus> =
         known.iter().filter(|status| is_selected(pattern, &status.name)).collect();
     if selected.is_empty() {
         return Err(unknown(pattern, known));
@@ -80,6 +88,7 @@ fn of_pattern(request: &CheckRequest, known: &[CheckStatus]) -> Result<Vec<Check
         }
         request
     };
+    selected.sort_by(|one, other| by_natural_order(&one.name, &other.name));
     let requests: Vec<CheckRequest> = selected.iter().filter(|status| suits(status)).map(of_check).collect();
     match requests.is_empty() {
         true => Err(Failure::new(format!("none of the checks of {} can be changed so", pattern.shown()))),

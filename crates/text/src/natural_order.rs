@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-/// Compares numbers in names by their values.
-pub(super) fn by_natural_order(one: &str, other: &str) -> Ordering {
+/// Compares names, and the numbers in them by their values.
+pub fn by_natural_order(one: &str, other: &str) -> Ordering {
     let (mut one_left, mut other_left) = (one, other);
     loop {
         let (Some(a), Some(b)) = (one_left.chars().next(), other_left.chars().next()) else {
