@@ -67,7 +67,7 @@ pub(super) fn measurements() -> Vec<Measurement> {
             "The delays of every task",
             Unit::Cpu("a task"),
             "CPU time of a task of some 500 that sleep and whatever else runs here: whit's iterator in the kernel, which leaves out \
-             those that did not run; taskstats in batches of 32; a round trip for each, as getdelays has it; /proc alone.",
+             those that did not run; taskstats in batches; a round trip for each, as getdelays has it; /proc alone.",
         )
         .side("whit, the BPF iterator", &["sleep"], first)
         .side("taskstats in batches", &[], by(TaskSource::Taskstats))
