@@ -2,6 +2,7 @@
 
 mod generated;
 mod stages;
+mod storm;
 
 use libtest_mimic::Failed;
 use serde_json::Value;
@@ -9,6 +10,7 @@ use serde_json::Value;
 use super::machine::{Load, Scratch, busiest_program, documents, enable_accounting, is_load, whit};
 use super::trials::{Need, Trial, alone, timed};
 use stages::{Staged, programs};
+use storm::Storm;
 
 /// The tolerance of them all.
 const LARGEST: &str = "the named trouble is the largest of a window of 2 s";
@@ -63,8 +65,13 @@ fn why_of(target: &[&str], window: &str) -> Vec<Value> {
     // There is no history there, so that the machine is observed.
     let mut words = vec!["why", "--json", "--observe", window, "--data", "/nowhere"];
     words.extend(target);
+    let storm = Storm::start();
     let document = documents(&whit(&words)).remove(0);
-    document["sentences"].as_array().cloned().unwrap_or_default()
+    let mut sentences = document["sentences"].as_array().cloned().unwrap_or_default();
+    if storm.is_some() {
+        sentences.retain(|sentence| !storm::is_named(sentence));
+    }
+    sentences
 }
 
 /// The sentences about a trouble, and how busy others were before it was staged.
@@ -162,10 +169,14 @@ fn affinity() -> Result<(), Failed> {
 fn nice_tasks() -> Result<(), Failed> {
     let (sentences, others) = staged("nice", stages::nice_tasks);
     let waits = ["cpu", "idle_cpus"].map(|trouble| about(&sentences, trouble));
-    assert!(is_load(others) || waits == [None, None], "{sentences:#?}");
+    // Those of a storm are not nice, and wait for them.
+    if is_load(others) || storm::rate() > 0 {
+        return Ok(());
+    }
+    assert_eq!(waits, [None, None], "{sentences:#?}");
     // They wait for one another: that is no trouble, but the sentence has the figure.
     let text = about(&sentences, "computing").unwrap_or_default();
-    assert!(is_load(others) || !text.contains("waited 0.0"), "{sentences:#?}");
+    assert!(!text.contains("waited 0.0"), "{sentences:#?}");
     Ok(())
 }
 
@@ -241,6 +252,10 @@ fn who_computes() -> Result<(), Failed> {
     let (busiest, _) = busiest_program();
     let sentences = why(&[]);
     drop(load);
+    // That one program computes is said where there is nothing else to say.
+    if sentences.is_empty() && storm::rate() > 0 {
+        return Ok(());
+    }
     let first = sentences.first().ok_or("nothing is wrong")?;
     assert!(is_about(first, &busiest), "{busiest}: {sentences:#?}");
     assert!(is_load(others) || busiest == "culprit" && first["trouble"] == "computing", "{sentences:#?}");
@@ -251,9 +266,7 @@ fn quiet() -> Result<(), Failed> {
     enable_accounting();
     let (busiest, others) = busiest_program();
     for window in 0..5 {
-        let words = ["why", "--json", "--observe", "1s", "--data", "/nowhere"];
-        let document = documents(&whit(&words)).remove(0);
-        let sentences = document["sentences"].as_array().ok_or("no sentences")?;
+        let sentences = why_of(&[], "1s");
         // Beside a load of others that is what there is to say.
         let is_right = |sentence| is_load(others) && is_about(sentence, &busiest);
         assert!(sentences.iter().all(is_right), "window {window}, {busiest} {others}: {sentences:#?}");

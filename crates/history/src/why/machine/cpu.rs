@@ -4,9 +4,11 @@ use query::QueryError;
 
 use super::cpu_waits::{self, BUSY, CpuWaits, throttled};
 use super::words::{count, percent};
+use crate::metrics::TASK_TOTALS;
 use crate::task_sums::ChurnSummary;
 use crate::why::examiner::{Examiner, Share};
 use crate::why::finding::{Cost, Found, sentence};
+use crate::why::matchers::quoted;
 use crate::why::sentence::{Culprit, Evidence, Sentence, Trouble};
 
 const ON_CPU: &str = "rate(whit_task_on_cpu_seconds_total[W])";
@@ -61,10 +63,32 @@ pub(super) fn forks(examiner: &Examiner<'_>) -> Found {
         false => format!("; of the processes that ended {}", parts.join(", ")),
     };
     let text = format!("{} processes or threads were started in each second{of_ended}.", count(rate.value));
+    let mut waited = waits(examiner)?.map(|waits| waits.waited);
+    if let Some((waited, part)) = waited.as_mut().zip(part_of_churn(examiner, &churn)?) {
+        waited.value *= part;
+    }
     let culprit = churn.ancestor.map(|(_, part)| part).or(churn.program).map(|part| part.comm);
     let culprit = culprit.map(Culprit::Program);
-    let cost = Cost::of([waits(examiner)?.map(|waits| waits.waited)]);
-    Ok(Some(sentence(Trouble::Forks, cost, text, culprit, [rate])))
+    Ok(Some(sentence(Trouble::Forks, Cost::of([waited]), text, culprit, [rate])))
+}
+
+/// Returns the part of the waits for CPUs that what is started all the time explains: that of the CPU time which its programs used, or all
+/// of it if they used most. `None` if that is not known.
+fn part_of_churn(examiner: &Examiner<'_>, churn: &ChurnSummary) -> Result<Option<f64>, QueryError> {
+    const MOST: f64 = 0.5;
+    let ancestor = churn.ancestor.as_ref().map(|(_, part)| part);
+    let mut names: Vec<&str> = churn.program.iter().chain(ancestor).map(|part| part.comm.as_str()).collect();
+    names.dedup();
+    let Some((count, busy)) = cpus(examiner)?.filter(|_| !names.is_empty()) else { return Ok(None) };
+    // No record says whose it is; that of processes which end at once is in it.
+    let unrecorded = format!("sum(rate({TASK_TOTALS}{{state=\"unrecorded\"}}[W]))");
+    let mut used = examiner.number(&unrecorded)?.map_or(0.0, |unrecorded| unrecorded.value);
+    for name in names {
+        let of_name = format!("sum(rate(whit_task_on_cpu_seconds_total{{comm={}}}[W]))", quoted(name));
+        used += examiner.number(&of_name)?.map_or(0.0, |used| used.value);
+    }
+    let part = used / (count.value * busy.value);
+    Ok(Some(if part < MOST { part } else { 1.0 }))
 }
 
 /// A program that waits very often.
