@@ -1,6 +1,7 @@
 //! What went wrong, as Python says it.
 
 use std::fmt::Display;
+use std::io;
 
 use facts::sample::Absence;
 use pyo3::PyErr;
@@ -14,6 +15,11 @@ pub(crate) fn unreadable(what: impl Display, absence: Absence) -> PyErr {
         Absence::Gone => PyProcessLookupError::new_err(message),
         _ => PyOSError::new_err(message),
     }
+}
+
+/// Returns the exception that Python has for a kind of error of a system call.
+pub(crate) fn of_system(what: impl Display, error: &io::Error) -> PyErr {
+    io::Error::new(error.kind(), format!("{what}: {error}")).into()
 }
 
 /// Returns the exception for another error of the system.

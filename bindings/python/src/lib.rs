@@ -2,10 +2,12 @@
 //!
 //! A reading is a dictionary whose keys have their unit, as in the program's JSON; what is not known is None, never 0.
 
+mod directory;
 mod error;
 mod history;
 mod machine;
 mod mailbox;
+mod run;
 mod sampler;
 mod tasks;
 
@@ -13,6 +15,8 @@ use pyo3::prelude::*;
 
 #[pymodule]
 fn _whit(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(directory::scan, module)?)?;
+    module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(tasks::delays, module)?)?;
     module.add_function(wrap_pyfunction!(tasks::tasks, module)?)?;
     module.add_class::<machine::Machine>()?;

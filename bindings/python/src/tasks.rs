@@ -36,7 +36,8 @@ pub(crate) fn tasks(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     Tasks::open(&TaskSource::FOR_ONE_READING)?.read(py)
 }
 
-fn account<'py>(py: Python<'py>, task: &TaskAccount) -> PyResult<Bound<'py, PyDict>> {
+/// Describes where the time of a process went.
+pub(crate) fn account<'py>(py: Python<'py>, task: &TaskAccount) -> PyResult<Bound<'py, PyDict>> {
     let (sum, account) = (&task.sum, PyDict::new(py));
     account.set_item("pid", task.tgid.unwrap_or(task.key.pid))?;
     account.set_item("name", name(&task.comm))?;

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Tuple, Union
 
 from . import _whit
-from ._whit import Machine, Mailbox, Sampler, Tasks, delays, tasks
+from ._whit import Machine, Mailbox, Sampler, Tasks, delays, run, scan, tasks
 
 if TYPE_CHECKING:
     import pandas
@@ -31,6 +31,8 @@ __all__ = [
     "mailbox",
     "memory",
     "network",
+    "run",
+    "scan",
     "tasks",
 ]
 

@@ -1,7 +1,7 @@
 """The part of the package that is compiled."""
 
 import os
-from typing import Dict, Iterator, List, Optional, Tuple, TypedDict, Union
+from typing import Dict, Iterator, List, Optional, Sequence, Tuple, TypedDict, Union
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -123,7 +123,38 @@ class Rates(TypedDict):
     network: Dict[str, InterfaceRates]
     disks: Dict[str, DiskRates]
 
+class Ages(TypedDict):
+    below_seconds: Optional[int]
+    files: int
+    bytes: int
+
+class Directory(TypedDict):
+    files: int
+    bytes: int
+    allocated_bytes: int
+    oldest_ns: Optional[int]
+    newest_ns: Optional[int]
+    directories: int
+    failures: int
+    ages: List[Ages]
+
+class Run(TypedDict):
+    pid: int
+    exit_status: Optional[int]
+    signal: Optional[int]
+    wall_ns: int
+    user_ns: int
+    system_ns: int
+    peak_resident_bytes: int
+    minor_faults: int
+    major_faults: int
+    voluntary_switches: int
+    involuntary_switches: int
+    account: Optional[Account]
+
 def delays(pid: int) -> Account: ...
+def run(command: Sequence[Path]) -> Run: ...
+def scan(path: Path, *, recurse: bool = False) -> Directory: ...
 def tasks() -> List[Task]: ...
 
 class Machine:
