@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use form_urlencoded::Serializer;
-use http_client::{Client, MOST_REDIRECTS, client, described};
+use http_client::{Client, client, described};
 
 use super::state::State;
 use super::status::CheckStatus;
@@ -105,7 +105,8 @@ impl Drop for Push {
 
 fn send_all(shared: &Shared, options: &PushOptions) {
     let mut log = Log::open();
-    let client = client(TIMEOUT, MOST_REDIRECTS);
+    // A redirect would turn the request into one without its results.
+    let client = client(TIMEOUT, 0);
     let mut wait = SHORTEST_WAIT;
     loop {
         let mut waiting = shared.lock();
@@ -169,6 +170,10 @@ fn send(
         request = request.header("Authorization", format!("Bearer {token}"));
     }
     let mut reply = request.send(form.finish()).map_err(|error| described(&error))?;
+    if reply.status().is_redirection() {
+        let location = reply.headers().get("Location").and_then(|location| location.to_str().ok());
+        return Err(format!("it redirects to {}: name that address", location.unwrap_or("nowhere")));
+    }
     let text = reply.body_mut().with_config().limit(1 << 20).read_to_string().unwrap_or_default();
     let answer: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
     match reply.status().as_u16() {
@@ -184,5 +189,33 @@ fn send(
             Ok(Some(format!("it refused {} results with {status}: {}", batch.len(), answer["error"])))
         }
         status => Err(format!("it answered with {status} {}", answer["error"].as_str().unwrap_or_default())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn a_redirect_is_not_followed_and_named() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let _ = stream.read(&mut [0; 4096]).unwrap();
+            stream
+                .write_all(
+                    b"HTTP/1.1 301 Moved Permanently\r\nLocation: https://elsewhere/\r\nContent-Length: 0\r\n\r\n",
+                )
+                .unwrap();
+        });
+        let options = PushOptions { url, token: None, host: "here".to_owned() };
+        let batch = [("here/load".to_owned(), (State::Ok, "fine".to_owned()))];
+        let error = send(&client(TIMEOUT, 0), &options, &batch).unwrap_err();
+        server.join().unwrap();
+        assert_eq!(error, "it redirects to https://elsewhere/: name that address");
     }
 }

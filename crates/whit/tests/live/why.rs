@@ -281,8 +281,8 @@ fn own() -> Result<(), Failed> {
     let (culprit, victim) = programs(&scratch);
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     let slow = Load::start(&["nice", "-n", "19", &victim, "spin"]);
-    // They use more than whatever else runs here.
-    let spin = || Load::start(&["nice", "-n", "-15", &culprit, "spin"]);
+    // They use more than whatever else runs here, and leave something to whit.
+    let spin = || Load::start(&["nice", "-n", "-5", &culprit, "spin"]);
     let _load: Vec<Load> = (0..=cpus).map(|_| spin()).collect();
     std::thread::sleep(std::time::Duration::from_secs(1));
     for target in [slow.id().to_string(), "victim".to_owned()] {
