@@ -9,6 +9,9 @@ use facts::sample::Absence;
 
 use text::printable::printable_text;
 
+/// The exit status where the command line cannot be carried out as it stands.
+const USAGE: u8 = 2;
+
 /// A command that could not do its work.
 #[derive(Debug)]
 pub struct Failure {
@@ -24,7 +27,7 @@ impl Failure {
 
     /// Exit status 2: the command line cannot be carried out as it stands.
     pub fn usage(message: impl Into<String>) -> Self {
-        Self { message: message.into(), code: 2 }
+        Self { message: message.into(), code: USAGE }
     }
 
     /// With another exit status.
@@ -96,6 +99,9 @@ impl Failure {
             let lines: Vec<String> =
                 self.message.lines().map(|line| printable_text(line.as_bytes())).collect();
             write_stderr(&format!("whit: {}\n", lines.join("\n")));
+            if self.code != USAGE && probe::is_proc_missing() {
+                write_stderr("whit: /proc is not mounted, where most is read: mount -t proc proc /proc\n");
+            }
         }
         ExitCode::from(self.code)
     }

@@ -78,6 +78,11 @@ pub fn own_uid() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
+/// Returns whether /proc is not mounted, where nearly all of a Linux machine is read: no file of it is there then.
+pub fn is_proc_missing() -> bool {
+    cfg!(target_os = "linux") && !std::path::Path::new("/proc/self/stat").exists()
+}
+
 /// Raises the limit of open descriptors as far as it may go: a machine with many devices wants many. Children would
 /// inherit it, so this is for commands that have none.
 pub fn raise_descriptor_limit() {

@@ -86,8 +86,10 @@ impl Part for Socket {
         let is_kept = source(old) == source(new)
             && old.options.socket == new.options.socket
             && old.options.privileged == new.options.privileged;
-        if let Some(reading) = new.reading.as_ref().filter(|_| is_kept) {
-            self.set_interval(Nanos(reading.interval_ns));
+        let interval = |settings: &Settings| settings.reading.as_ref().map(|reading| reading.interval_ns);
+        // Its clients are disconnected then.
+        if let Some(interval_ns) = interval(new).filter(|_| is_kept && interval(old) != interval(new)) {
+            self.set_interval(Nanos(interval_ns));
         }
         is_kept && new.reading.is_some()
     }

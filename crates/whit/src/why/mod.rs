@@ -157,6 +157,9 @@ fn new_directory() -> Result<PathBuf, Failure> {
 
 /// Records for a while into memory, and examines that.
 fn observe(args: &WhyArgs) -> Result<Answer, Failure> {
+    if probe::is_proc_missing() {
+        return Err(Failure::new("nothing can be observed"));
+    }
     let directory = new_directory()?;
     let observed = ::recorder::run(&observing(&directory, args.observed), || Err("there is none".to_owned()));
     let past = observed

@@ -1,4 +1,4 @@
-//! Where whit sees only a part of the machine: a PID namespace, and /proc mounted with hidepid=2.
+//! Where whit sees only a part of the machine: a PID namespace, /proc mounted with hidepid=2, and no /proc.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -19,6 +19,11 @@ pub(crate) fn trials() -> Vec<Trial> {
             "every_command_works_with_hidepid",
             &[Need::Root, Need::Accounting, Need::Program("unshare"), Need::Program("setpriv")],
             hidepid,
+        ),
+        exact(
+            "a_command_says_that_proc_is_not_mounted",
+            &[Need::Root, Need::Program("unshare")],
+            without_proc,
         ),
     ]
 }
@@ -48,6 +53,17 @@ fn script(whit: &str, sources: &[&str]) -> String {
     }
     script.push_str("kill $sleeping\n");
     script
+}
+
+/// Nothing is known then: an empty table, or that nothing is wrong, would be false.
+fn without_proc() -> Result<(), Failed> {
+    for words in ["free", "top -b -n 1", "delays -a", "delays -p 1", "why --observe 300ms --data /nowhere"] {
+        let output = shell(&format!("unshare -m sh -c 'mount -t tmpfs tmpfs /proc && {WHIT} {words}'"));
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{words}: {output:?}");
+        assert!(error.ends_with("mount -t proc proc /proc\n"), "{words}: {error}");
+    }
+    Ok(())
 }
 
 fn pid_namespace() -> Result<(), Failed> {

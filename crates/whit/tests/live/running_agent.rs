@@ -1,6 +1,8 @@
 //! Commands that are about the agent that runs: without options they find its configuration and its data, and say what it did.
 
 use std::fs;
+use std::io::{ErrorKind, Read as _};
+use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
 use std::time::SystemTime;
 
@@ -79,11 +81,14 @@ impl Place {
     }
 }
 
-/// What is asked while connections are closed, is asked again: no result is lost.
+/// A reload closes no connection, and no result is lost.
 fn reloaded() -> Result<(), Failed> {
     let place = Place(Scratch::new("agent-reloaded"));
     let agent = place.start()?;
     let id = agent.id().to_string();
+    let mut kept = UnixStream::connect(place.0.0.join("whit/agent.sock"))?;
+    let mut hello = [0; 64];
+    assert!(kept.read(&mut hello)? > 0);
     for _ in 0..15 {
         Command::new("kill").args(["-HUP", &id]).status()?;
         for _ in 0..4 {
@@ -91,6 +96,10 @@ fn reloaded() -> Result<(), Failed> {
             assert_eq!(said, (Some(0), String::new(), String::new()));
         }
     }
+    // Nothing has changed that a client would have to know.
+    kept.set_nonblocking(true)?;
+    let read = kept.read(&mut hello);
+    assert!(read.as_ref().is_err_and(|error| error.kind() == ErrorKind::WouldBlock), "{read:?}");
     Ok(())
 }
 

@@ -24,7 +24,9 @@ impl Listing {
 
     pub(crate) fn processes(&self, pids: &mut Vec<u32>) -> Result<(), Absence> {
         let proc = self.proc.as_ref().map_err(|absence| *absence)?;
-        list_numbers(proc, pids).map_err(absence)
+        list_numbers(proc, pids).map_err(absence)?;
+        // This process is in it, unless something else is mounted there.
+        if pids.is_empty() && !proc.is_captured() { Err(Absence::Unsupported) } else { Ok(()) }
     }
 
     pub(crate) fn threads(&self, pid: u32, tids: &mut Vec<u32>) -> Result<(), Absence> {
