@@ -156,6 +156,7 @@ impl Ways {
             match contact.get("email") {
                 Some(address) if address.contains('@') => {
                     ways.mail = Some(address.to_owned());
+                    notes.change("notification commands that send mail: whit sends it itself, in its own words", contact.place);
                     // A receiver gets both.
                     if mails.contains(&false) && wants.iter().all(|wants| *wants) {
                         notes.change(

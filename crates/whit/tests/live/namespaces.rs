@@ -57,7 +57,8 @@ fn script(whit: &str, sources: &[&str]) -> String {
 
 /// Nothing is known then: an empty table, or that nothing is wrong, would be false.
 fn without_proc() -> Result<(), Failed> {
-    for words in ["free", "top -b -n 1", "delays -a", "delays -p 1", "why --observe 300ms --data /nowhere"] {
+    let top = "top -b -n 1 --tasks procfs";
+    for words in ["free", top, "delays -a", "delays -p 1", "why --observe 300ms --data /nowhere"] {
         let output = shell(&format!("unshare -m sh -c 'mount -t tmpfs tmpfs /proc && {WHIT} {words}'"));
         let error = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{words}: {output:?}");
