@@ -1,17 +1,19 @@
 //! A command, and what it took.
 
 use std::ffi::OsString;
-use std::io;
 
 use facts::task::figure::FigureSet;
 use facts::unit::Nanos;
 use probe::spawn::{Command, Ending, Reaped, kill_child, reap};
 use probe::tasks::{TaskReader, TaskRequest, TaskSource};
-use probe::{Roots, clock_now};
+use probe::{Roots, clock_now, timespec};
 use pyo3::exceptions::{PyChildProcessError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, WaitId, WaitIdOptions, pidfd_open, waitid};
+use rustix::thread::nanosleep;
 
 use crate::error::{failed, of_system};
 use crate::tasks::account;
@@ -47,15 +49,36 @@ pub(crate) fn run(py: Python<'_>, command: Vec<OsString>) -> PyResult<Bound<'_, 
     Ok(described)
 }
 
+/// The longest pause at a time: a signal that comes after the last look for one and before the pause does not interrupt it.
+const LONGEST_PAUSE: Nanos = Nanos(1_000_000_000);
+/// The pause where the kernel gives no descriptor of a process (before 5.3).
+const POLL_INTERVAL: Nanos = Nanos(10_000_000);
+
 /// Waits until a child has ended, without the interpreter's lock.
+///
+/// # Errors
+/// What a signal handler raises.
 fn wait(py: Python<'_>, pid: u32) -> PyResult<()> {
     let Some(child) = Pid::from_raw(pid.cast_signed()) else { return Ok(()) };
+    let descriptor = pidfd_open(child, PidfdFlags::empty()).ok();
+    let has_ended =
+        || waitid(WaitId::Pid(child), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG);
     loop {
         py.check_signals()?;
-        match py.detach(|| waitid(WaitId::Pid(child), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)) {
-            Err(rustix::io::Errno::INTR) => {}
-            ended => return ended.map(drop).map_err(|errno| failed(io::Error::from(errno))),
+        match has_ended() {
+            Ok(None) | Err(Errno::INTR) => {}
+            // Also if it was reaped elsewhere, which is found when it is to be reaped here.
+            Ok(Some(_)) | Err(_) => return Ok(()),
         }
+        py.detach(|| match &descriptor {
+            Some(descriptor) => {
+                let mut watched = [PollFd::new(descriptor, PollFlags::IN)];
+                let _ = poll(&mut watched, Some(&timespec(LONGEST_PAUSE)));
+            }
+            None => {
+                let _ = nanosleep(&timespec(POLL_INTERVAL));
+            }
+        });
     }
 }
 

@@ -52,6 +52,7 @@ def test_a_signal_handler_that_raises_ends_the_command(tmp_path):
     words += "except KeyboardInterrupt:\n    print('interrupted')"
     child = subprocess.Popen([sys.executable, "-c", words], stdout=subprocess.PIPE, text=True)
     while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text().strip():
+        assert child.poll() is None
         time.sleep(0.01)
     child.send_signal(signal.SIGINT)
     assert child.communicate(timeout=60)[0] == "interrupted\n"

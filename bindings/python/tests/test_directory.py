@@ -30,8 +30,8 @@ def test_files_are_added_up_by_age(tmp_path):
     assert deep["allocated_bytes"] == sum(os.lstat(path).st_blocks * 512 for path in
                                           [tmp_path / "new", tmp_path / "old", below / "older", tmp_path / "link"])
     assert 400 * 86400 <= deep["oldest_ns"] / 1e9 < 400 * 86400 + 600
-    ages = {one["below_seconds"]: one["files"] for one in deep["ages"]}
-    assert ages[60] == 2 and ages[604800] == 1 and ages[None] == 1 and sum(ages.values()) == 4
+    ages = {one["below_ns"]: one["files"] for one in deep["ages"]}
+    assert ages[60 * 10**9] == 2 and ages[604800 * 10**9] == 1 and ages[None] == 1 and sum(ages.values()) == 4
 
 
 def test_a_deep_tree_needs_no_deep_stack(tmp_path):

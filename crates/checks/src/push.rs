@@ -18,6 +18,8 @@ const MOST_BATCH_BYTES: usize = 256 * 1024;
 /// Longer outputs are cut.
 const MOST_OUTPUT_BYTES: usize = 32 * 1024;
 const TOGETHER: Duration = Duration::from_secs(1);
+/// Where the other agent takes them.
+const SUBMIT: &str = "/api/v1/checks/submit";
 /// An attempt takes no longer.
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// After an attempt that failed.
@@ -164,7 +166,7 @@ fn send(
     for (name, (state, output)) in batch {
         form.append_pair("name", name).append_pair("state", state.name()).append_pair("output", output);
     }
-    let url = format!("{}/api/v1/checks/submit", options.url.trim_end_matches('/'));
+    let url = format!("{}{SUBMIT}", options.url.trim_end_matches('/'));
     let mut request = client.post(url).header("Content-Type", "application/x-www-form-urlencoded");
     if let Some(token) = &options.token {
         request = request.header("Authorization", format!("Bearer {token}"));
@@ -172,7 +174,8 @@ fn send(
     let mut reply = request.send(form.finish()).map_err(|error| described(&error))?;
     if reply.status().is_redirection() {
         let location = reply.headers().get("Location").and_then(|location| location.to_str().ok());
-        return Err(format!("it redirects to {}: name that address", location.unwrap_or("nowhere")));
+        let other = location.map_or("nowhere", |location| location.strip_suffix(SUBMIT).unwrap_or(location));
+        return Err(format!("it redirects to {other}: name that address"));
     }
     let text = reply.body_mut().with_config().limit(1 << 20).read_to_string().unwrap_or_default();
     let answer: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
@@ -208,7 +211,7 @@ mod tests {
             let _ = stream.read(&mut [0; 4096]).unwrap();
             stream
                 .write_all(
-                    b"HTTP/1.1 301 Moved Permanently\r\nLocation: https://elsewhere/\r\nContent-Length: 0\r\n\r\n",
+                    b"HTTP/1.1 301 Moved Permanently\r\nLocation: https://elsewhere/api/v1/checks/submit\r\nContent-Length: 0\r\n\r\n",
                 )
                 .unwrap();
         });
@@ -216,6 +219,6 @@ mod tests {
         let batch = [("here/load".to_owned(), (State::Ok, "fine".to_owned()))];
         let error = send(&client(TIMEOUT, 0), &options, &batch).unwrap_err();
         server.join().unwrap();
-        assert_eq!(error, "it redirects to https://elsewhere/: name that address");
+        assert_eq!(error, "it redirects to https://elsewhere: name that address");
     }
 }

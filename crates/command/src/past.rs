@@ -243,7 +243,7 @@ pub fn directory(named: Option<&Path>) -> Result<PathBuf, Failure> {
 
 /// Returns the failure of a history that is not there. It says what makes one, and whether the machine's service has ended.
 pub fn no_history(path: &Path) -> Failure {
-    // What other commands of root keep is there as well.
+    // Other commands of root keep files there, too.
     let has_service = std::fs::metadata(paths::SERVICE_DATA).is_ok_and(|found| found.uid() != 0);
     let is_service_down = has_service && !paths::system_agent_socket().exists();
     let more = if is_service_down { "; the machine's agent does not run: systemctl status whit" } else { "" };

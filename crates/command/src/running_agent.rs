@@ -1,6 +1,6 @@
 //! The agents that run: where their configurations and histories are, and where they answer requests.
 
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -38,7 +38,7 @@ pub fn find_all() -> Result<Vec<RunningAgent>, Failure> {
     Ok(agents)
 }
 
-/// So long an agent that closed a connection may be away: it is when it reads its configuration again.
+/// How long an agent that closed the connection is asked again: it does so when its socket is started anew.
 const LONGEST_ABSENCE: Duration = Duration::from_secs(2);
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
@@ -47,35 +47,30 @@ fn ask(path: &Path, is_believed: impl Fn(&AgentClient) -> bool) -> Result<Option
     let deadline = Instant::now() + LONGEST_ABSENCE;
     let mut has_closed = false;
     loop {
-        let error = match ask_once(path, &is_believed) {
-            Ok(found) => return Ok(found),
-            Err(error) => error,
+        let (error, is_there) = match AgentClient::connect(path) {
+            Ok(client) if !is_believed(&client) => return Ok(None),
+            Ok(mut client) => match client.status() {
+                Ok(status) => return Ok(Some(described(&status))),
+                Err(error) => (error, true),
+            },
+            Err(error) => (error, false),
         };
         let is_silent = matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::WouldBlock);
-        let is_closed = matches!(
+        has_closed |= matches!(
             error.kind(),
             ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe
         );
-        has_closed |= is_closed;
         if has_closed && !is_silent && Instant::now() < deadline {
             std::thread::sleep(POLL_INTERVAL);
             continue;
         }
-        return match is_silent || is_closed {
+        return match is_there || is_silent {
             true => {
                 let path = path.shown();
                 Err(Failure::new(format!("an agent listens at {path} and does not answer: {error}")))
             }
             false => Ok(None),
         };
-    }
-}
-
-fn ask_once(path: &Path, is_believed: impl Fn(&AgentClient) -> bool) -> io::Result<Option<RunningAgent>> {
-    let mut client = AgentClient::connect(path)?;
-    match is_believed(&client) {
-        true => client.status().map(|status| Some(described(&status))),
-        false => Ok(None),
     }
 }
 

@@ -80,7 +80,7 @@ pub fn own_uid() -> u32 {
 
 /// Returns whether /proc is not mounted, where nearly all of a Linux machine is read: no file of it is there then.
 pub fn is_proc_missing() -> bool {
-    cfg!(target_os = "linux") && !std::path::Path::new("/proc/self/stat").exists()
+    cfg!(target_os = "linux") && !std::path::Path::new("/proc/stat").exists()
 }
 
 /// Raises the limit of open descriptors as far as it may go: a machine with many devices wants many. Children would

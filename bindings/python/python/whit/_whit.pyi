@@ -124,7 +124,7 @@ class Rates(TypedDict):
     disks: Dict[str, DiskRates]
 
 class Ages(TypedDict):
-    below_seconds: Optional[int]
+    below_ns: Optional[int]
     files: int
     bytes: int
 
@@ -134,6 +134,7 @@ class Directory(TypedDict):
     allocated_bytes: int
     oldest_ns: Optional[int]
     newest_ns: Optional[int]
+    ageless_files: int
     directories: int
     failures: int
     ages: List[Ages]

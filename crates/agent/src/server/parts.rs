@@ -87,7 +87,7 @@ impl Part for Socket {
             && old.options.socket == new.options.socket
             && old.options.privileged == new.options.privileged;
         let interval = |settings: &Settings| settings.reading.as_ref().map(|reading| reading.interval_ns);
-        // Its clients are disconnected then.
+        // Setting the interval disconnects the clients.
         if let Some(interval_ns) = interval(new).filter(|_| is_kept && interval(old) != interval(new)) {
             self.set_interval(Nanos(interval_ns));
         }

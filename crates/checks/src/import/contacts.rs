@@ -156,7 +156,10 @@ impl Ways {
             match contact.get("email") {
                 Some(address) if address.contains('@') => {
                     ways.mail = Some(address.to_owned());
-                    notes.change("notification commands that send mail: whit sends it itself, in its own words", contact.place);
+                    notes.change(
+                        "notification commands that send mail: whit sends it itself, in its own words",
+                        contact.place,
+                    );
                     // A receiver gets both.
                     if mails.contains(&false) && wants.iter().all(|wants| *wants) {
                         notes.change(

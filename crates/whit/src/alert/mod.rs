@@ -190,9 +190,13 @@ fn test_between(
     [from_ms, to_ms]: [i64; 2],
     options: &AlertOptions,
 ) -> Result<String, String> {
-    // What was not recorded fired nothing, not even what watches for absence.
+    // Before the first tick and after the last nothing is known, and what watches for absence would fire.
     let extent = past.extent_ns().map_err(|error| error.to_string())?;
-    let from_ms = extent.map_or(from_ms, |(first_ns, _)| from_ms.max(first_ns / 1_000_000));
+    let (first_ns, last_ns) = extent.ok_or("nothing is recorded yet")?;
+    let (from_ms, to_ms) = (from_ms.max(first_ns / 1_000_000), to_ms.min(last_ns / 1_000_000));
+    if from_ms > to_ms {
+        return Err("nothing was recorded then".to_owned());
+    }
     let step_ms = i64::try_from(options.interval.as_millis()).unwrap_or(i64::MAX);
     Ok(render::fired(rule, &try_rule(past, rule, [from_ms, to_ms], step_ms)?))
 }

@@ -58,7 +58,8 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         }
     };
     // The present of this machine; another one's is not seen from here.
-    let is_present = args.ends_now && !args.is_server_named && is_recent(answer.window.to_ms);
+    let fixed_ms = (answer.fixed_at.0 / 1_000_000).cast_signed();
+    let is_present = args.ends_now && !args.is_server_named && answer.window.to_ms >= fixed_ms - RECENT_MS;
     let chains = match &args.target {
         _ if !is_present => Vec::new(),
         Some(target) => present::chains(target),

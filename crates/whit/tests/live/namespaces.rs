@@ -55,7 +55,7 @@ fn script(whit: &str, sources: &[&str]) -> String {
     script
 }
 
-/// Nothing is known then: an empty table, or that nothing is wrong, would be false.
+/// Without /proc commands fail: an empty table, or that nothing is wrong, would be false.
 fn without_proc() -> Result<(), Failed> {
     let top = "top -b -n 1 --tasks procfs";
     for words in ["free", top, "delays -a", "delays -p 1", "why --observe 300ms --data /nowhere"] {

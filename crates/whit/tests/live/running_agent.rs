@@ -81,7 +81,7 @@ impl Place {
     }
 }
 
-/// A reload closes no connection, and no result is lost.
+/// A reload closes no connection unless clients have to know of it, and no result is lost.
 fn reloaded() -> Result<(), Failed> {
     let place = Place(Scratch::new("agent-reloaded"));
     let agent = place.start()?;
@@ -100,6 +100,15 @@ fn reloaded() -> Result<(), Failed> {
     kept.set_nonblocking(true)?;
     let read = kept.read(&mut hello);
     assert!(read.as_ref().is_err_and(|error| error.kind() == ErrorKind::WouldBlock), "{read:?}");
+    // With another interval it closes them: who asks then asks again.
+    for round in 0..8 {
+        fs::write(place.0.0.join("my.toml"), format!("interval = \"{}s\"\n{CONFIGURATION}", 1 + round % 2))?;
+        Command::new("kill").args(["-HUP", &id]).status()?;
+        for _ in 0..8 {
+            let said = place.said(&["check", "submit", "backup", "ok", "done"]);
+            assert_eq!(said, (Some(0), String::new(), String::new()));
+        }
+    }
     Ok(())
 }
 

@@ -67,7 +67,7 @@ fn why_of(target: &[&str], window: &str) -> Vec<Value> {
     words.extend(target);
     let storm = Storm::start();
     let document = documents(&whit(&words)).remove(0);
-    let mut sentences = document["sentences"].as_array().cloned().unwrap_or_default();
+    let mut sentences = document["sentences"].as_array().cloned().expect("sentences");
     if storm.is_some() {
         sentences.retain(|sentence| !storm::is_named(sentence));
     }
@@ -131,11 +131,15 @@ fn told(trouble: &str, culprit: &str, stage: fn(&Scratch) -> Staged) -> Result<S
     for sentence in sentences.iter().filter(|sentence| !is_of_present(sentence)) {
         assert!(!sentence["evidence"].as_array().unwrap().is_empty(), "{sentence}");
     }
-    let is_named = |sentence: &&Value| {
-        let named = sentence["culprit"].as_str().unwrap_or_default();
-        sentence["trouble"] == trouble && named.contains(culprit)
+    let is_by_culprit =
+        |sentence: &&Value| sentence["culprit"].as_str().unwrap_or_default().contains(culprit);
+    let is_named = |sentence: &&Value| sentence["trouble"] == trouble && is_by_culprit(sentence);
+    let count = match () {
+        () if is_load(others) => sentences.len(),
+        // The tasks of a storm wait for the culprit's as well: that is another trouble by the same.
+        () if storm::rate() > 0 => sentences.iter().take_while(is_by_culprit).count(),
+        () => 1,
     };
-    let count = if is_load(others) { sentences.len() } else { 1 };
     let found = sentences.iter().take(count).find(is_named);
     let found = found.ok_or_else(|| format!("{others} CPUs used by others: {sentences:#?}"))?;
     Ok(found["text"].as_str().unwrap_or_default().to_owned())

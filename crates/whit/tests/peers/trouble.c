@@ -75,7 +75,9 @@ int main(int count, char **words) {
         /* Waits for the disk and does next to nothing else, however fast it is. */
         void *pages;
         posix_memalign(&pages, 4096, 1 << 20);
-        for (file = open(words[2], O_RDWR | O_DIRECT);;) pwrite(file, pages, 1 << 20, 0);
+        file = open(words[2], O_RDWR | O_DIRECT);
+        while (pwrite(file, pages, 1 << 20, 0) > 0) ;
+        return 2;
     }
     if (!strcmp(what, "log")) for (;;) { pwrite(file, buffer, 4096, 0); fdatasync(file); }
     if (!strcmp(what, "trickle")) for (;;) { pwrite(file, buffer, 1 << 16, 0); usleep(40000); }

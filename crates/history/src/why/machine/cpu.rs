@@ -72,14 +72,17 @@ pub(super) fn forks(examiner: &Examiner<'_>) -> Found {
     Ok(Some(sentence(Trouble::Forks, Cost::of([waited]), text, culprit, [rate])))
 }
 
-/// Returns the part of the waits for CPUs that what is started all the time explains: that of the CPU time which its programs used, or all
-/// of it if they used most. `None` if that is not known.
+/// Returns the part of the CPU waits that new processes cause: the part of the CPU time that they and who starts them used, or all of it if
+/// they used most. `None` if that is not known: nearly all of them must be of one program.
 fn part_of_churn(examiner: &Examiner<'_>, churn: &ChurnSummary) -> Result<Option<f64>, QueryError> {
     const MOST: f64 = 0.5;
+    const NEARLY_ALL: f64 = 0.8;
     let ancestor = churn.ancestor.as_ref().map(|(_, part)| part);
-    let mut names: Vec<&str> = churn.program.iter().chain(ancestor).map(|part| part.comm.as_str()).collect();
+    let program = churn.program.as_ref().filter(|part| part.ratio >= NEARLY_ALL);
+    let Some(program) = program else { return Ok(None) };
+    let mut names: Vec<&str> = [program].into_iter().chain(ancestor).map(|part| part.comm.as_str()).collect();
     names.dedup();
-    let Some((count, busy)) = cpus(examiner)?.filter(|_| !names.is_empty()) else { return Ok(None) };
+    let Some((count, busy)) = cpus(examiner)? else { return Ok(None) };
     // No record says whose it is; that of processes which end at once is in it.
     let unrecorded = format!("sum(rate({TASK_TOTALS}{{state=\"unrecorded\"}}[W]))");
     let mut used = examiner.number(&unrecorded)?.map_or(0.0, |unrecorded| unrecorded.value);

@@ -82,7 +82,7 @@ fn shape(line: &str) -> String {
     words.join(" ")
 }
 
-/// What bars are made of.
+/// The characters of bars.
 const BAR: &str = "█▉▊▋▌▍▎▏▁▓▒·─";
 /// Units behind a blank.
 const UNITS: [&str; 12] = ["ns", "µs", "ms", "s", "B", "KiB", "MiB", "GiB", "%", "B/s", "KiB/s", "MiB/s"];
