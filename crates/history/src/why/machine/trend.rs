@@ -178,3 +178,6 @@ fn of_filesystems(examiner: &Examiner<'_>, metric: &str, what: &str, write: impl
     let evidence = [trend.speed, trend.left].into_iter().chain(writer.map(|share| share.evidence));
     Ok(Some(sentence(Trouble::Trend, cost, text, culprit, evidence)))
 }
+
+#[cfg(test)]
+mod tests;
