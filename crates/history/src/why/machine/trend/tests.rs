@@ -1,3 +1,5 @@
+//! Ten minutes of a series, and what is said of its trend.
+
 use facts::sample::Clock;
 use query::Limits;
 use store::{Retention, SeriesId, SeriesKind, Store, Tick};
@@ -37,10 +39,7 @@ fn memory_that_falls_steadily_is_a_trend() {
     let falling = |second: i64| 20.0 * GIB - second as f64 * 10.0 * MIB + (second % 7) as f64 * MIB;
     let found = trends("falling", AVAILABLE, 1, falling);
     let text = &found[0].text;
-    assert!(
-        text.starts_with("Available memory fell steadily for 10m00s by 10 MiB in each second"),
-        "{text}"
-    );
+    assert!(text.starts_with("Available memory fell steadily for 10m00s by 10 MiB in each second"), "{text}");
     assert!(text.contains("the 14.1 GiB that are left are gone in 24m"), "{text}");
     // It may have begun within the window.
     let late = |second: i64| 20.0 * GIB - (second - 350).max(0) as f64 * 30.0 * MIB;
@@ -50,7 +49,8 @@ fn memory_that_falls_steadily_is_a_trend() {
 
 #[test]
 fn memory_that_comes_back_or_lasts_for_days_is_none() {
-    let cases: [(&str, fn(i64) -> f64); 6] = [
+    type Value = fn(i64) -> f64;
+    let cases: [(&str, Value); 6] = [
         // A cache that is emptied each minute.
         ("sawtooth", |second| 20.0 * GIB - (second % 60) as f64 * 100.0 * MIB),
         // A program that starts, and has what it needs.
