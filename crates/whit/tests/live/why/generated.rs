@@ -1,7 +1,9 @@
 //! Troubles that are put together at random. Whatever `whit why` says of them must hold by what the trial knows of its parts, and by what it
 //! measured itself meanwhile.
 
+use std::collections::HashMap;
 use std::fs;
+use std::path::Path;
 use std::time::Instant;
 
 use libtest_mimic::Failed;
@@ -128,8 +130,23 @@ impl Part {
 struct Measured {
     /// Of each part: on a CPU, and waiting for one.
     parts: Vec<(f64, f64)>,
+    /// All other tasks waited for a CPU: the parts keep them from one.
+    others: f64,
     idle: f64,
     for_disks: f64,
+}
+
+/// How long each living task has waited for a CPU, by its number, in seconds.
+fn waits() -> HashMap<String, f64> {
+    let directories = |path: &Path| fs::read_dir(path).into_iter().flatten().flatten();
+    let tasks = directories(Path::new("/proc")).flat_map(|process| directories(&process.path().join("task")));
+    tasks
+        .filter_map(|task| {
+            let text = fs::read_to_string(task.path().join("schedstat")).ok()?;
+            let waited_ns: f64 = text.split_whitespace().nth(1)?.parse().ok()?;
+            Some((task.file_name().to_string_lossy().into_owned(), waited_ns / 1e9))
+        })
+        .collect()
 }
 
 /// The idle time of all CPUs, and the time that tasks waited for disks, in seconds.
@@ -146,14 +163,19 @@ fn machine() -> (f64, f64) {
 /// What is said about some parts, and what they did meanwhile.
 fn observe(parts: &[Part]) -> (Vec<Value>, Measured) {
     let begun = Instant::now();
-    let (before, of_parts) = (machine(), parts.iter().map(Part::times).collect::<Vec<_>>());
+    let (before, waited) = (machine(), waits());
+    let of_parts: Vec<_> = parts.iter().map(Part::times).collect();
     let sentences = why_of(&[], "3s");
     let seconds = begun.elapsed().as_secs_f64();
     let (after, now) = (machine(), parts.iter().map(Part::times));
     let each =
         now.zip(of_parts).map(|(now, before)| ((now.0 - before.0) / seconds, (now.1 - before.1) / seconds));
+    let each: Vec<(f64, f64)> = each.collect();
+    let of_all: f64 =
+        waits().iter().map(|(task, now)| now - waited.get(task).copied().unwrap_or_default()).sum();
     let measured = Measured {
-        parts: each.collect(),
+        others: of_all / seconds - each.iter().map(|times| times.1).sum::<f64>(),
+        parts: each,
         idle: (after.0 - before.0) / seconds,
         for_disks: (after.1 - before.1) / seconds,
     };
@@ -206,9 +228,9 @@ fn holds(sentence: &Value, parts: &[Part], measured: &Measured) -> bool {
     };
     // Whose waits count: those of ordinary priority that no quota holds. What a fork's children wait is not measured.
     let waiting = parts.iter().zip(&measured.parts);
-    let waited: f64 =
-        waiting.filter(|(part, _)| part.nice == 0 && part.limit.is_none()).map(|(_, times)| times.1).sum();
-    let all_waited: f64 = measured.parts.iter().map(|times| times.1).sum();
+    let ordinary = waiting.filter(|(part, _)| part.nice == 0 && part.limit.is_none());
+    let waited = ordinary.map(|(_, times)| times.1).sum::<f64>() + measured.others;
+    let all_waited = measured.parts.iter().map(|times| times.1).sum::<f64>() + measured.others;
     let forks = parts.iter().any(|part| part.kind == Kind::Fork);
     // Both windows are of three seconds, and not the same; whit's own processes wait as well.
     let says = |truth: f64| {
@@ -235,7 +257,12 @@ fn holds(sentence: &Value, parts: &[Part], measured: &Measured) -> bool {
         "stuck" => parts.iter().any(|part| {
             matches!(part.kind, Kind::Write | Kind::Thrash) && text.starts_with(&format!("{} (", part.name))
         }),
-        "forks" => forks && culprit.is_none_or(|name| of(&[Kind::Fork], name)),
+        // Several of them come from this program.
+        "forks" => {
+            let is_several = parts.iter().filter(|part| part.kind == Kind::Fork).count() > 1;
+            let own = fs::read_to_string("/proc/self/comm").unwrap_or_default();
+            forks && culprit.is_none_or(|name| of(&[Kind::Fork], name) || is_several && name == own.trim())
+        }
         "network" => culprit.is_some_and(|name| of(&[Kind::Flood], name)),
         "locks" => culprit.is_some_and(|name| of(&[Kind::Locks], name)),
         // A host does that to each of them.
