@@ -45,6 +45,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         names("why_names_the_cgroup_that_was_killed", who_reached_a_limit),
         names("why_names_the_cgroup_that_swaps", || first("swapping", "whit-test-memory", stages::swapping)),
         names("why_names_what_is_forked_and_who_forks", storm),
+        names("why_names_hogs_before_a_storm_that_uses_little", little_storm),
         names("why_names_who_floods_the_network", || first("network", "culprit", stages::network)),
         names("why_names_who_fills_a_disk", || first("full_filesystem", "culprit", stages::full)),
         names("why_names_a_lock_convoy", || first("locks", "culprit", stages::locks)),
@@ -229,6 +230,11 @@ fn storm() -> Result<(), Failed> {
     let text = told("forks", "culprit", stages::forks)?;
     assert!(text.contains("% were culprit") && text.contains("% came from culprit ("), "{text}");
     Ok(())
+}
+
+fn little_storm() -> Result<(), Failed> {
+    let _storm = Storm::of(300);
+    first("cpu", "culprit", stages::nice_fight)
 }
 
 fn sleeper() -> Result<(), Failed> {

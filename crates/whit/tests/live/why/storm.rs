@@ -18,15 +18,17 @@ pub(super) struct Storm {
 impl Storm {
     /// Starts a storm if one is wanted.
     pub(super) fn start() -> Option<Self> {
-        let rate = rate();
-        (rate > 0).then(|| {
-            let scratch = Scratch::new("storm");
-            let program = scratch.0.join(NAME);
-            copy_program(peer("execs"), &program);
-            let load = Load::start(&[&program.display().to_string(), "exec", SECONDS, &rate.to_string()]);
-            std::thread::sleep(std::time::Duration::from_millis(300));
-            Self { _load: load, _scratch: scratch }
-        })
+        (rate() > 0).then(|| Self::of(rate()))
+    }
+
+    /// Starts a storm of so many processes in each second.
+    pub(super) fn of(rate: u64) -> Self {
+        let scratch = Scratch::new("storm");
+        let program = scratch.0.join(NAME);
+        copy_program(peer("execs"), &program);
+        let load = Load::start(&[&program.display().to_string(), "exec", SECONDS, &rate.to_string()]);
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        Self { _load: load, _scratch: scratch }
     }
 }
 
