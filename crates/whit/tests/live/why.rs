@@ -69,9 +69,9 @@ fn why_of(target: &[&str], window: &str) -> Vec<Value> {
     let storm = Storm::start();
     let document = documents(&whit(&words)).remove(0);
     let mut sentences = document["sentences"].as_array().cloned().expect("sentences");
-    if storm.is_some() {
-        sentences.retain(|sentence| !storm::is_named(sentence));
-    }
+    // What the host takes away is true, and none of what was staged; nor is a storm beside it.
+    sentences
+        .retain(|sentence| sentence["trouble"] != "steal" && !(storm.is_some() && storm::is_named(sentence)));
     sentences
 }
 
