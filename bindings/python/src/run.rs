@@ -16,6 +16,7 @@ use rustix::process::{Pid, PidfdFlags, WaitId, WaitIdOptions, pidfd_open, waitid
 use rustix::thread::nanosleep;
 
 use crate::error::{failed, of_system};
+use crate::sampler::LONGEST_SLEEP;
 use crate::tasks::account;
 
 /// Runs a command with the standard streams of this process, and returns how it ended and what it took.
@@ -49,8 +50,6 @@ pub(crate) fn run(py: Python<'_>, command: Vec<OsString>) -> PyResult<Bound<'_, 
     Ok(described)
 }
 
-/// The longest pause at a time: a signal that comes after the last look for one and before the pause does not interrupt it.
-const LONGEST_PAUSE: Nanos = Nanos(1_000_000_000);
 /// The pause where the kernel gives no descriptor of a process (before 5.3).
 const POLL_INTERVAL: Nanos = Nanos(10_000_000);
 
@@ -73,7 +72,7 @@ fn wait(py: Python<'_>, pid: u32) -> PyResult<()> {
         py.detach(|| match &descriptor {
             Some(descriptor) => {
                 let mut watched = [PollFd::new(descriptor, PollFlags::IN)];
-                let _ = poll(&mut watched, Some(&timespec(LONGEST_PAUSE)));
+                let _ = poll(&mut watched, Some(&timespec(Nanos::from(LONGEST_SLEEP))));
             }
             None => {
                 let _ = nanosleep(&timespec(POLL_INTERVAL));

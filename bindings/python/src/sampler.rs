@@ -88,7 +88,7 @@ impl Sampler {
 }
 
 /// The longest sleep at a time. A signal that comes after the last look for one and before the sleep does not interrupt it.
-const LONGEST_SLEEP: Duration = Duration::from_secs(1);
+pub(crate) const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 
 /// Sleeps without the interpreter's lock; a signal handler that raises, as that of Ctrl-C, ends it.
 fn sleep(py: Python<'_>, duration: Duration) -> PyResult<()> {

@@ -38,9 +38,10 @@ pub fn try_rule(
     let mut part_ms = from_ms;
     while part_ms <= to_ms {
         let next_ms = part_ms.saturating_add(step_ms.saturating_mul(STEPS_AT_A_TIME));
-        let mut steps = evaluate(past, &query, [part_ms, to_ms.min(next_ms - 1)], step_ms)?;
+        let last_ms = to_ms.min(next_ms - 1);
+        let mut steps = evaluate(past, &query, [part_ms, last_ms], step_ms)?;
         let mut at_ms = part_ms;
-        while at_ms <= to_ms.min(next_ms - 1) {
+        while at_ms <= last_ms {
             let found = steps.remove(&at_ms).unwrap_or_default();
             for notice in alerts.advance(rule, at_ms, &found, |_| false)? {
                 let known = fired.iter_mut().rfind(|one| one.alert.labels == notice.alert.labels);

@@ -16,7 +16,7 @@ mod recorded_series;
 mod reused;
 mod round;
 #[cfg(test)]
-mod scratch;
+pub(crate) mod scratch;
 mod stuck;
 #[cfg(test)]
 mod summing;

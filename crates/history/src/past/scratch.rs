@@ -7,23 +7,23 @@ use store::{Retention, Store};
 use super::Past;
 
 /// A directory with a history, which is removed with this.
-pub(super) struct Scratch(PathBuf);
+pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
     /// Makes a directory.
-    pub(super) fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let directory = std::env::temp_dir().join(format!("whit-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&directory).unwrap();
         Self(directory)
     }
 
     /// Where the history is.
-    pub(super) fn history(&self) -> PathBuf {
+    pub(crate) fn history(&self) -> PathBuf {
         self.0.join("history.sqlite")
     }
 
     /// Records a history and opens it.
-    pub(super) fn past(&self, record: impl FnOnce(&mut Store)) -> Past {
+    pub(crate) fn past(&self, record: impl FnOnce(&mut Store)) -> Past {
         let mut store = Store::open(&self.history(), Retention::default()).unwrap();
         record(&mut store);
         store.close().unwrap();

@@ -72,8 +72,8 @@ pub(super) fn forks(examiner: &Examiner<'_>) -> Found {
     Ok(Some(sentence(Trouble::Forks, Cost::of([waited]), text, culprit, [rate])))
 }
 
-/// Returns the part of the CPU waits that new processes cause: the part of the CPU time that they and who starts them used, or all of it if
-/// they used most. `None` if that is not known: nearly all of them must be of one program.
+/// Returns the part of the CPU waits that new processes cause: the part of the CPU time that they and the process which starts them
+/// used, or all of it if they used most. `None` if that is not known: nearly all of them must be of one program.
 fn part_of_churn(examiner: &Examiner<'_>, churn: &ChurnSummary) -> Result<Option<f64>, QueryError> {
     const MOST: f64 = 0.5;
     const NEARLY_ALL: f64 = 0.8;

@@ -2,10 +2,10 @@
 
 use facts::sample::Clock;
 use query::Limits;
-use store::{Retention, SeriesId, SeriesKind, Store, Tick};
+use store::{SeriesKind, Tick};
 
 use super::*;
-use crate::past::Past;
+use crate::past::scratch::Scratch;
 use crate::why::sentence::{Sentence, Window};
 
 const FIRST_MS: i64 = 1_700_000_000_000;
@@ -15,19 +15,18 @@ const MIB: f64 = (1 << 20) as f64;
 
 /// Records ten minutes of a series, as often as the agent reads it, and returns what is said of a trend in them.
 fn trends(name: &str, series: &str, every_s: i64, value: impl Fn(i64) -> f64) -> Vec<Sentence> {
-    let path = std::env::temp_dir().join(format!("whit-trend-{name}-{}.sqlite", std::process::id()));
-    let mut store = Store::open(&path, Retention::default()).unwrap();
-    let id: SeriesId = store.series(series, SeriesKind::Gauge);
-    for second in (0..=SECONDS).step_by(every_s as usize) {
-        let at = Nanos(((FIRST_MS + second * 1000) * 1_000_000).unsigned_abs());
-        let clock = Clock { realtime: at, monotonic: at, boottime: at };
-        store.append(&Tick { clock, boot_id: "boot", values: &[(id, value(second))], tasks: None }).unwrap();
-    }
-    store.close().unwrap();
-    let past = Past::open(&path).unwrap();
+    let scratch = Scratch::new(&format!("trend-{name}"));
+    let past = scratch.past(|store| {
+        let id = store.series(series, SeriesKind::Gauge);
+        for second in (0..=SECONDS).step_by(every_s as usize) {
+            let at = Nanos(((FIRST_MS + second * 1000) * 1_000_000).unsigned_abs());
+            let clock = Clock { realtime: at, monotonic: at, boottime: at };
+            let values = &[(id, value(second))];
+            store.append(&Tick { clock, boot_id: "boot", values, tasks: None }).unwrap();
+        }
+    });
     let window = Window { from_ms: FIRST_MS, to_ms: FIRST_MS + SECONDS * 1000 };
     let found = crate::why::examine(&past, window, None, &Limits::default()).unwrap();
-    let _ = std::fs::remove_file(&path);
     found.sentences.into_iter().filter(|sentence| sentence.trouble == Trouble::Trend).collect()
 }
 
@@ -35,7 +34,7 @@ const AVAILABLE: &str = "node_memory_MemAvailable_bytes";
 
 #[test]
 fn memory_that_falls_steadily_is_a_trend() {
-    // Ten megabytes a second, and as much again back and forth.
+    // By ten mebibytes in each second, and up to six more or less.
     let falling = |second: i64| 20.0 * GIB - second as f64 * 10.0 * MIB + (second % 7) as f64 * MIB;
     let found = trends("falling", AVAILABLE, 1, falling);
     let text = &found[0].text;
@@ -58,7 +57,7 @@ fn memory_that_comes_back_or_lasts_for_days_is_none() {
         // It has ended.
         ("ended", |second| 20.0 * GIB - second.min(300) as f64 * 20.0 * MIB),
         ("rising", |second| 10.0 * GIB + second as f64 * 10.0 * MIB),
-        // Gone in eleven hours, of which ten minutes say nothing.
+        // At this rate it is gone in eleven hours: ten minutes are too short to say that.
         ("slow", |second| 20.0 * GIB - second as f64 * 0.5 * MIB),
         // Faster and faster, and slower again.
         ("waves", |second| 20.0 * GIB - second as f64 * 5.0 * MIB + (second as f64 / 30.0).sin() * 1.5 * GIB),
