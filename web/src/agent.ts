@@ -132,6 +132,42 @@ export interface RuleAlert {
   activeAt: string;
 }
 
+/** A machine of a fleet, as agent/src/http/fleet.rs has it. */
+export interface Machine {
+  name: string;
+  /** Its newest sample; null: it sends nothing. */
+  seen_ns: number | null;
+  /** About when a silent one was seen last. */
+  silent_since_ns: number | null;
+  cpus_count: number | null;
+  busy_cpus: number | null;
+  /** What its tasks waited for, the longest first. */
+  waits: { cause: string; waited_ratio: number }[];
+  memory_bytes: number | null;
+  memory_available_bytes: number | null;
+  fullest: { mountpoint: string; available_ratio: number } | null;
+  largest: { comm: string; used_cpus: number } | null;
+  version: string | null;
+  clock_ahead_ns: number | null;
+  /** The worst first. */
+  troubles: { severity: string; text: string }[];
+}
+
+export interface FleetReply {
+  at_ms: number;
+  /** Those in trouble first. */
+  machines: Machine[];
+  /** What the store did not answer. */
+  faults: string[];
+}
+
+/** All machines of the fleet. */
+export const fleet = (signal?: AbortSignal) => ask<FleetReply>("/api/page/fleet", {}, { signal });
+
+/** The values of expressions about one of them at each step. */
+export const fleet_plots = (machine: string) => (query: string[], steps: Steps, signal?: AbortSignal) =>
+  ask<Answers>("/api/page/fleet/plots", { machine, query, ...steps }, { signal, method: "POST" });
+
 /** What expressions can be made of. */
 export const language = () => ask<Language>("/api/page/language", {});
 

@@ -9,6 +9,7 @@ import { Controls } from "./controls";
 import { element } from "./element";
 import { show_exits } from "./exits";
 import { Explore } from "./explore";
+import { Fleet } from "./fleet";
 import { Live } from "./live";
 import { ask_for_mark } from "./mark";
 import { Pace } from "./pace";
@@ -31,13 +32,14 @@ const REST_MS = 150;
 const AROUND_MS = 60_000;
 const KEEP_UP_MS = 5_000;
 const LEAST_REFRESH_MS = 15_000;
+const DAY_MS = 86_400_000;
 /** What whit itself uses. */
 const OWN_COST = ["rate(whit_agent_cpu_seconds_total[30s])", "whit_agent_resident_bytes"];
 /** What is said of the present beside the plots. */
 const OF_NOW = [...OWN_COST, ...OF_VERDICT];
 
 let view = read(location.hash);
-let status: Status = { first_ms: null, last_ms: null, tick_ms: 0, version: "", sees_all: true, has_reader: false, spans: [] };
+let status: Status = { first_ms: null, last_ms: null, tick_ms: 0, version: "", sees_all: true, has_reader: false, has_fleet: false, spans: [] };
 let shown: Window = { from_ms: 0, to_ms: 0 };
 let asked = new AbortController();
 let is_in_trouble = false;
@@ -68,6 +70,13 @@ const checks = new Checks({
   asked: (change) => go(change),
   changed: () => void show(),
   address: (check) => write({ ...view, place: "checks", check }),
+});
+const fleet = new Fleet({
+  address: (machine) => write({ ...view, place: "fleet", machine }),
+  found: (find) => {
+    view = { ...view, find };
+    history.replaceState(null, "", write(view));
+  },
 });
 const timeline = new Timeline({
   zoomed: (window) => zoom(window),
@@ -153,6 +162,7 @@ async function show(): Promise<void> {
     table.arranged(view.by, view.sort);
     if (view.place === "checks") return await show_checks(signal);
     if (view.place === "alerts") return await show_rules(signal);
+    if (view.place === "fleet") return await show_fleet(signal);
     if (view.place !== "explore") prepare_plots();
     if (view.place !== "machine") watch();
     // Which time is shown depends on it. Without an answer it is the whole window, and the trouble is said at the end.
@@ -197,6 +207,25 @@ async function show_rules(signal: AbortSignal): Promise<void> {
   say(null);
 }
 
+/** All machines, or one of them with its plots. */
+async function show_fleet(signal: AbortSignal): Promise<void> {
+  const { machine, find, span_ms, end_ms, zone } = view;
+  watch();
+  const one = async () => {
+    if (plotted !== `fleet ${machine}`) {
+      plots?.end();
+      plots = new Plots(element("plots"), machine_panels(true), events, agent.fleet_plots(machine));
+      plotted = `fleet ${machine}`;
+    }
+    // The store has more than the history here.
+    const to_ms = end_ms ?? Date.now();
+    shown = { from_ms: to_ms - (span_ms ?? DAY_MS), to_ms };
+    await Promise.all([fleet.show_one(machine, zone, signal), plots!.show(shown, 1000, zone, signal)]);
+  };
+  await Promise.all([machine === "" ? fleet.show_list(find, signal) : one(), ask_present(signal)]);
+  say(null);
+}
+
 /** What is around the plots. */
 function show_frame(): void {
   element("explore").hidden = view.place !== "explore";
@@ -204,10 +233,15 @@ function show_frame(): void {
   const is_of_alerts = view.place === "alerts";
   element("alerts-section").hidden = !is_of_alerts;
   element("to-feeds").hidden = !status.has_reader;
+  const is_of_fleet = view.place === "fleet";
+  element("to-fleet").hidden = !status.has_fleet;
+  element("fleet-section").hidden = !is_of_fleet;
+  element("fleet-tools").hidden = view.machine !== "";
+  element("fleet-title").textContent = is_of_fleet && view.machine !== "" ? view.machine : "Fleet";
   element("checks-section").hidden = !is_of_checks;
   element("check-tools").hidden = view.check !== "";
-  element("plots").hidden = view.place === "explore" || is_of_alerts || (is_of_checks && (view.check === "" || plotted_check !== view.check));
-  element("why-section").hidden = view.place === "explore" || is_of_alerts || is_of_checks;
+  element("plots").hidden = view.place === "explore" || is_of_alerts || (is_of_fleet && view.machine === "") || (is_of_checks && (view.check === "" || plotted_check !== view.check));
+  element("why-section").hidden = view.place === "explore" || is_of_alerts || is_of_checks || is_of_fleet;
   element("tasks-section").hidden = element("verdict").hidden = view.place !== "machine";
   element("exits-section").hidden = element("of-section").hidden = view.place !== "tasks";
   const named_now = `${view.of} ${view.started_ms}`;
@@ -222,7 +256,8 @@ function show_frame(): void {
   element<HTMLAnchorElement>("to-checks").href = write({ ...view, place: "checks", check: "" });
   element<HTMLAnchorElement>("to-explore").href = write({ ...view, place: "explore" });
   element<HTMLAnchorElement>("to-alerts").href = write({ ...view, place: "alerts" });
-  for (const place of ["machine", "checks", "alerts", "explore"]) {
+  element<HTMLAnchorElement>("to-fleet").href = write({ ...view, place: "fleet", machine: "" });
+  for (const place of ["machine", "checks", "alerts", "explore", "fleet"]) {
     element(`to-${place}`).ariaCurrent = view.place === place ? "page" : null;
   }
   controls.show();

@@ -41,6 +41,7 @@ export class Plots {
     private readonly place: HTMLElement,
     panels: Panel[],
     private readonly events: PlotEvents,
+    private readonly ask = agent.plots,
   ) {
     this.plots = panels.map((panel) => new Plot(panel, this.events));
     this.quiet.append(this.quiet_title);
@@ -52,7 +53,7 @@ export class Plots {
   async show(window: Window, tick_ms: number, zone: Zone, signal: AbortSignal): Promise<void> {
     const steps = steps_of(window, tick_ms);
     const wanted = this.plots.map(({ panel }) => expressions(panel, steps));
-    const { answers } = await agent.plots(wanted.flat(), steps, signal);
+    const { answers } = await this.ask(wanted.flat(), steps, signal);
     this.steps = steps;
     this.zone = zone;
     let first = 0;

@@ -29,6 +29,10 @@ sees_all: boolean,
  */
 has_reader: boolean, 
 /**
+ * Whether there is a view of the fleet.
+ */
+has_fleet: boolean, 
+/**
  * The times in which something was recorded, from and to, in order.
  */
 spans: Array<[number, number]>, };

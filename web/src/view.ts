@@ -11,8 +11,8 @@ export const SPANS: [string, number][] = [
   ["1 w", 604_800_000],
 ];
 
-/** The page shows the machine, some of its tasks, checks, alerts, or an expression. */
-export const PLACES = ["machine", "tasks", "checks", "alerts", "explore"] as const;
+/** The page shows the machine, some of its tasks, checks, alerts, an expression, or other machines. */
+export const PLACES = ["machine", "tasks", "checks", "alerts", "explore", "fleet"] as const;
 export type Place = (typeof PLACES)[number];
 
 export const GROUPINGS = ["process", "thread", "program", "user", "cgroup"] as const;
@@ -24,11 +24,14 @@ export interface View {
   of: string;
   /** Of one process: when it started, because its number is used again. */
   started_ms: number | null;
-  /** Of "checks": one by its name, else a list of those in which a text is. */
+  /** Of "checks": one by its name, else a list. */
   check: string;
+  /** Of a list of checks or machines: those in which a text is. */
   find: string;
   /** A state, "problems" or "all". */
   state: string;
+  /** Of "fleet": a machine by its name; empty: all. */
+  machine: string;
   /** Of "explore". */
   expression: string;
   /** The length of the window; null: all of history. */
@@ -50,6 +53,7 @@ const USUAL: View = {
   check: "",
   find: "",
   state: "problems",
+  machine: "",
   expression: "",
   span_ms: 600_000,
   end_ms: null,
@@ -75,6 +79,7 @@ export function read(hash: string): View {
     check: said.get("check") ?? "",
     find: said.get("find") ?? "",
     state: said.get("state") ?? USUAL.state,
+    machine: said.get("machine") ?? "",
     expression: said.get("expression") ?? "",
     span_ms: said.get("span") === "all" ? null : (number("span") ?? USUAL.span_ms),
     end_ms: number("end"),
@@ -100,6 +105,10 @@ export function write(view: View): string {
     say("check", view.check, "");
     say("find", view.find, "");
     say("state", view.state, USUAL.state);
+  }
+  if (view.place === "fleet") {
+    say("machine", view.machine, "");
+    say("find", view.find, "");
   }
   if (view.place === "explore") say("expression", view.expression, "");
   say("span", view.span_ms ?? "all", USUAL.span_ms);

@@ -8,6 +8,7 @@ use std::str::FromStr;
 use alerts::AlertOptions;
 use checks::CheckOptions;
 use facts::unit::Ratio;
+use fleet::FleetOptions;
 use recorder::RecorderOptions;
 use remote_write::ReceiverOptions;
 use service::Privileged;
@@ -32,6 +33,8 @@ pub struct AgentOptions {
     pub checks: Option<CheckOptions>,
     /// The stores that are sent what was recorded.
     pub remote_write: Vec<ReceiverOptions>,
+    /// The store that has the fleet; `None`: none.
+    pub fleet: Option<FleetOptions>,
     /// The feeds that are polled, and how; `None`: none.
     #[cfg(feature = "feeds")]
     pub feeds: Option<feeds::FeedOptions>,

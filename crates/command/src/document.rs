@@ -62,6 +62,8 @@ pub enum DocumentKind {
     Checks,
     /// Entries of feeds.
     Feeds,
+    /// A machine of a fleet.
+    Fleet,
     /// Marks of a history.
     Marks,
     /// A metric: `whit doctor --metrics`.

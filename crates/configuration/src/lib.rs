@@ -1,6 +1,7 @@
 //! Configurations in TOML: a table is read option by option, and each fault has its place.
 
 mod fault;
+pub mod http_headers;
 
 use std::fmt::Write as _;
 use std::ops::{Range, RangeInclusive};
@@ -102,7 +103,6 @@ impl<'t, 'i> Options<'t, 'i> {
         self.get(key).map(text).transpose()
     }
 
-    /// A text that must be there.
     /// A secret: a text, or with `_file` at the end of its name the first line of a file. `$CREDENTIALS_DIRECTORY/` at its beginning stands
     /// for the directory of systemd.exec(5).
     pub fn secret(&self, key: &str) -> Result<Option<String>, Fault> {

@@ -23,6 +23,7 @@ mod parse;
 mod patterns;
 mod place;
 mod quantity;
+mod restrict;
 mod samples;
 mod source;
 mod value;
@@ -70,6 +71,11 @@ impl Query {
             },
         );
         metrics
+    }
+
+    /// Returns whether its answer is series or a number, so that it has one at each step of a time.
+    pub fn has_steps(&self) -> bool {
+        matches!(self.expression.kind(), Kind::Scalar | Kind::Vector)
     }
 
     /// The metrics whose unit its values have; none for a constant. `None`: the values have no unit, or no metric has it.
@@ -161,6 +167,14 @@ impl Query {
         series.sort_by(|(one, _), (other, _)| one.cmp(other));
         Ok(Answer::Matrix(series))
     }
+}
+
+/// Adds `label="value"` to each selector of an expression, so that it reads no other series.
+///
+/// # Errors
+/// What is wrong in it, or not in the subset, and where.
+pub fn restricted(text: &str, label: &str, value: &str) -> Result<String, QueryError> {
+    restrict::restricted(text, label, value).map_err(QueryError::Malformed)
 }
 
 /// Parses a selector of series, such as `up{job="node"}`.

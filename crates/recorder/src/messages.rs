@@ -119,12 +119,14 @@ pub struct ServerReport {
 }
 
 /// The metrics of a receiver of remote write. The catalogue has their meanings.
-pub const RECEIVER_METRICS: [&str; 5] = [
+pub const RECEIVER_METRICS: [&str; 7] = [
     "whit_remote_write_behind_seconds",
     "whit_remote_write_samples_total",
     "whit_remote_write_refused_samples_total",
     "whit_remote_write_sent_bytes_total",
     "whit_remote_write_failures_total",
+    "whit_remote_write_rule_failures_total",
+    "whit_remote_write_clock_ahead_seconds",
 ];
 
 /// A receiver of remote write, and its figures.

@@ -23,7 +23,7 @@ pub(crate) enum Part {
 }
 
 /// The series, in the order of [`OwnSeries::collect`]; those of the parts come first. The catalogue says what they are.
-const SERIES: [&str; 20] = [
+const SERIES: [&str; 21] = [
     "whit_agent_part_cpu_seconds_total{part=\"machine\"}",
     "whit_agent_part_cpu_seconds_total{part=\"slow\"}",
     "whit_agent_part_cpu_seconds_total{part=\"tasks\"}",
@@ -44,6 +44,7 @@ const SERIES: [&str; 20] = [
     "whit_agent_server_resident_bytes",
     "whit_agent_server_peak_bytes",
     "whit_agent_server_starts_total",
+    concat!("whit_build_info{version=\"", env!("CARGO_PKG_VERSION"), "\"}"),
 ];
 const PARTS: usize = 5;
 
@@ -143,6 +144,7 @@ impl OwnSeries {
             server.and_then(|server| Some(server.resident_bytes? as f64)),
             server.map(|server| server.peak_bytes as f64),
             server.map(|server| server.starts as f64),
+            Some(1.0),
         ];
     }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use formats::remote_write;
 use formats::series_name::SeriesName;
-use http_client::{Body, Client, MOST_REDIRECTS, Response, client};
+use http_client::{Body, Client, MOST_REDIRECTS, RequestBuilder, Response, WithBody, client};
 use query::{Answer, Point};
 use serde_json::Value;
 
@@ -45,12 +45,24 @@ pub enum Asked {
 pub struct RemoteStore {
     client: Client,
     url: String,
+    /// Headers of each request, credentials among them.
+    headers: Vec<(String, String)>,
 }
 
 impl RemoteStore {
     /// Connects with the first request.
     pub fn new(url: &str) -> Self {
-        Self { client: client(LONGEST_WAIT, MOST_REDIRECTS), url: url.trim_end_matches('/').to_owned() }
+        let url = url.trim_end_matches('/').to_owned();
+        Self { client: client(LONGEST_WAIT, MOST_REDIRECTS), url, headers: Vec::new() }
+    }
+
+    /// Returns the same, with these headers in each question. Redirects are not followed: they would take credentials elsewhere.
+    #[must_use]
+    pub fn with_headers(self, headers: Vec<(String, String)>) -> Self {
+        if headers.is_empty() {
+            return self;
+        }
+        Self { client: client(LONGEST_WAIT, 0), headers, ..self }
     }
 
     /// Appends samples, in milliseconds since 1970.
@@ -103,8 +115,41 @@ impl RemoteStore {
         };
         let url = format!("{}/api/v1/{path}", self.url);
         let form = times.into_iter().chain([("query", expression.to_owned())]);
-        let data = Self::data_of(&url, self.client.post(&url).send_form(form), PROMETHEUS)?;
+        let data = Self::data_of(&url, self.post(&url).send_form(form), PROMETHEUS)?;
         answer::from_json(&data).ok_or_else(|| format!("{url}: an answer that is not {PROMETHEUS}"))
+    }
+
+    /// The values that a label has in the series of a selector, between two instants in milliseconds since 1970.
+    ///
+    /// # Errors
+    /// As [`Self::ask`].
+    pub fn label_values(
+        &self,
+        label: &str,
+        selector: &str,
+        [from_ms, to_ms]: [i64; 2],
+    ) -> Result<Vec<String>, String> {
+        let url = format!("{}/api/v1/label/{label}/values", self.url);
+        let [start, end] = [from_ms, to_ms].map(|time_ms| (time_ms as f64 / 1000.0).to_string());
+        let parameters = [("match[]", selector), ("start", &start), ("end", &end)];
+        let mut request = self.client.get(&url).query_pairs(parameters);
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        let data = Self::data_of(&url, request.call(), PROMETHEUS)?;
+        let values =
+            data.as_array().map(|values| values.iter().map(|value| value.as_str().map(str::to_owned)));
+        values
+            .and_then(Iterator::collect::<Option<Vec<_>>>)
+            .ok_or_else(|| format!("{url}: an answer that is not {PROMETHEUS}"))
+    }
+
+    fn post(&self, url: &str) -> RequestBuilder<WithBody> {
+        let mut request = self.client.post(url);
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        request
     }
 
     /// Returns what an answer in Prometheus' envelope has as its data.

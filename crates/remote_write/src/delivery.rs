@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use formats::remote_write;
 use http_client::{Client, client, described};
+use jiff::Timestamp;
 
 use crate::options::ReceiverOptions;
 use crate::shipment::{Refusal, Shipment};
@@ -36,20 +37,22 @@ pub(crate) struct Delivery {
     client: Client,
     url: String,
     headers: Vec<(String, String)>,
+    /// How far the clock here is ahead of the receiver's, in seconds, by the date of its last answer.
+    pub(crate) clock_ahead_s: Option<f64>,
 }
 
 impl Delivery {
     pub(crate) fn new(options: &ReceiverOptions) -> Self {
         // A redirect would send credentials elsewhere.
         let client = client(options.timeout, 0);
-        Self { client, url: options.url.clone(), headers: options.headers.clone() }
+        Self { client, url: options.url.clone(), headers: options.headers.clone(), clock_ahead_s: None }
     }
 
     /// Makes the next request of a shipment, which is divided if the receiver refuses it.
     ///
     /// # Errors
     /// If the receiver cannot be reached or wants it later.
-    pub(crate) fn send_next(&self, shipment: &mut Shipment) -> Result<(), Later> {
+    pub(crate) fn send_next(&mut self, shipment: &mut Shipment) -> Result<(), Later> {
         let later = |message| Later { message, is_unreached: false, after: None };
         let Some(pieces) = shipment.next() else { return Ok(()) };
         let Some(body) = remote_write::encode(shipment.samples(&pieces)) else {
@@ -69,7 +72,7 @@ impl Delivery {
         }
     }
 
-    fn post(&self, body: &[u8]) -> Result<Answer, Later> {
+    fn post(&mut self, body: &[u8]) -> Result<Answer, Later> {
         let mut request = self.client.post(&self.url);
         let own = self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         for (name, value) in remote_write::HEADERS.into_iter().chain(own) {
@@ -77,7 +80,11 @@ impl Delivery {
         }
         let unreached =
             |error: &http_client::Error| Later { message: described(error), is_unreached: true, after: None };
+        let begun = Timestamp::now();
         let mut response = request.send(body).map_err(|error| unreached(&error))?;
+        let date = response.headers().get("date").and_then(|value| value.to_str().ok());
+        self.clock_ahead_s =
+            date.and_then(|date| ahead_s([begun, Timestamp::now()], date)).or(self.clock_ahead_s);
         let status = response.status();
         let after = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
         let after = after.and_then(|text| text.trim().parse().ok()).map(Duration::from_secs);
@@ -99,6 +106,14 @@ impl Delivery {
     }
 }
 
+/// How far a clock is ahead of that of an answer's date, in seconds: the answer was made between two instants, and a date has no fraction.
+fn ahead_s(instants: [Timestamp; 2], date: &str) -> Option<f64> {
+    let date = jiff::fmt::rfc2822::parse(date).ok()?.timestamp();
+    let [from_s, to_s] =
+        instants.map(|instant| (instant.as_millisecond() - date.as_millisecond()) as f64 / 1000.0);
+    Some((from_s + to_s) / 2.0 - 0.5)
+}
+
 /// What a receiver said, in a line.
 fn message(status: &str, reason: Option<&str>, text: &str) -> String {
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
@@ -109,7 +124,17 @@ fn message(status: &str, reason: Option<&str>, text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::message;
+    use super::*;
+
+    #[test]
+    fn the_date_of_an_answer_is_a_clock() {
+        let instants =
+            ["2024-05-01T10:00:07.200Z", "2024-05-01T10:00:07.400Z"].map(|text| text.parse().unwrap());
+        let ahead_s = |date| ahead_s(instants, date).map(|ahead_s| (ahead_s * 10.0).round() / 10.0);
+        assert_eq!(ahead_s("Wed, 01 May 2024 10:00:07 GMT"), Some(-0.2));
+        assert_eq!(ahead_s("Wed, 01 May 2024 09:59:57 GMT"), Some(9.8));
+        assert_eq!(ahead_s("today"), None);
+    }
 
     #[test]
     fn a_message_is_a_line() {

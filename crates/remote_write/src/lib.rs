@@ -3,20 +3,25 @@
 //!
 //! A receiver has a thread of its own (`watch`, `sending`), so that one that hangs delays no other. It reads the next samples behind the receiver's
 //! place (`samples`) under the names with which they go out (`selection`), sends them (`shipment`, `delivery`), and then moves the place
-//! (`progress`), which survives the agent.
+//! (`progress`), which survives the agent. Answers of recording rules go out in the same way (`rule_samples`): the history has what they read.
 
 #![forbid(unsafe_code)]
 
 mod delivery;
 mod options;
 mod progress;
+mod recording_rule;
+mod rule_samples;
+mod rule_tables;
 mod samples;
 mod selection;
 mod sending;
 mod shipment;
+mod source;
 pub mod tables;
 mod watch;
 
 pub use options::ReceiverOptions;
 pub use progress::{Progress, RefusedSeries};
+pub use recording_rule::RecordingRule;
 pub use watch::RemoteWriteWatch;

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use formats::relabel::Relabelling;
 
+use crate::recording_rule::RecordingRule;
+
 /// A store that is sent what was recorded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReceiverOptions {
@@ -19,6 +21,8 @@ pub struct ReceiverOptions {
     pub relabelling: Relabelling,
     /// Labels that are added where a series does not have them.
     pub labels: Vec<(String, String)>,
+    /// Expressions whose answers go out as well.
+    pub rules: Vec<RecordingRule>,
     /// Between two requests of what is new.
     pub interval: Duration,
     /// The longest that a request may take.

@@ -29,9 +29,11 @@ pub struct Progress {
     pub place_ns: Option<i64>,
     /// The same of the history of checks.
     pub checks_place_ns: Option<i64>,
-    /// What is on its way goes up to these ticks of the machine and of checks, in nanoseconds since 1970. The same is sent after a restart: a
-    /// receiver that has taken it already would refuse more that comes with it.
-    pub sending_to_ns: [Option<i64>; 2],
+    /// It has taken the answers of recording rules up to this step.
+    pub rules_place_ns: Option<i64>,
+    /// What is on its way goes up to these ticks of the machine and of checks, and to this step of rules, in nanoseconds since 1970. The same is
+    /// sent after a restart: a receiver that has taken it already would refuse more that comes with it.
+    pub sending_to_ns: Vec<Option<i64>>,
     /// Requests that were answered well.
     pub requests_count: u64,
     /// Bodies of these, in bytes.
@@ -42,6 +44,12 @@ pub struct Progress {
     pub refused_count: u64,
     /// Attempts that failed and were made again.
     pub failures_count: u64,
+    /// Evaluations of recording rules that had no answer.
+    pub rule_failures_count: u64,
+    /// The rule that had none last, and why.
+    pub rule_failure: Option<String>,
+    /// How far the clock here was ahead of the receiver's, in seconds, by the date of its last answer.
+    pub clock_ahead_s: Option<f64>,
     /// Blocks of the history that are damaged, whose samples could not be sent.
     pub damaged_count: u64,
     /// How much history the retention removed before it was sent, in nanoseconds.

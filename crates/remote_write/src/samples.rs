@@ -33,6 +33,15 @@ pub(crate) struct Part {
     pub(crate) first_ns: i64,
     /// Blocks that are damaged and were left out.
     pub(crate) damaged: u64,
+    /// Recording rules that have no answer, and why.
+    pub(crate) faults: Vec<String>,
+}
+
+impl Part {
+    /// A part without samples, up to an instant; more is behind it.
+    pub(crate) fn empty(to_ns: i64, first_ns: i64) -> Self {
+        Self { series: Vec::new(), to_ns, is_last: false, first_ns, damaged: 0, faults: Vec::new() }
+    }
 }
 
 /// Reads a history part by part.
@@ -98,7 +107,8 @@ impl Reader {
         let series = series.iter().zip(samples).filter(|(_, samples)| !samples.is_empty());
         let series =
             series.map(|((_, name), samples)| NextSamples { name: name.clone(), samples: in_order(samples) });
-        Ok(Some(Part { series: series.collect(), to_ns, is_last, first_ns, damaged }))
+        let series = series.collect();
+        Ok(Some(Part { series, to_ns, is_last, first_ns, damaged, faults: Vec::new() }))
     }
 
     /// Chooses the length of the next part by how many samples this one had.

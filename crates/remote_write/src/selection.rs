@@ -46,7 +46,7 @@ impl Selection {
         let mut first: HashMap<SeriesName, &str> = HashMap::new();
         let (mut series, mut conflict) = (Vec::new(), None);
         for name in recorded {
-            let Some(sent) = self.sent(name) else { continue };
+            let Some(sent) = SeriesName::parse(name).ok().and_then(|name| self.sent(name)) else { continue };
             match first.entry(sent.clone()) {
                 Entry::Vacant(entry) => {
                     entry.insert(name);
@@ -69,8 +69,8 @@ impl Selection {
         self.conflict.as_ref().map(|(one, other)| (one.as_str(), other.as_str()))
     }
 
-    fn sent(&self, recorded: &str) -> Option<SeriesName> {
-        let name = SeriesName::parse(recorded).ok()?;
+    /// The name with which a series goes out; `None`: it does not.
+    pub(crate) fn sent(&self, name: SeriesName) -> Option<SeriesName> {
         let meets = |matchers: &Vec<Matcher>| {
             matchers.iter().all(|matcher| matcher.accepts(name.get(&matcher.label)))
         };
@@ -106,6 +106,7 @@ mod tests {
             selectors: vec![text("{__name__=~\"node_load.+\"}"), text("up{job=\"own\"}")],
             relabelling: Relabelling::default(),
             labels: vec![(text("instance"), text("web1")), (text("job"), text("whit"))],
+            rules: Vec::new(),
             interval: Duration::ZERO,
             timeout: Duration::ZERO,
             first: Duration::ZERO,

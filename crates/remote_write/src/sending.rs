@@ -5,7 +5,6 @@ use std::sync::mpsc::{Receiver as Inbox, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use history::past::CHECKS;
 use service::{Level, Log};
 use store::{History, StoreError};
 use text::printable::Shown as _;
@@ -13,9 +12,9 @@ use text::printable::Shown as _;
 use crate::delivery::{Delivery, Later};
 use crate::options::ReceiverOptions;
 use crate::progress::{Found, Lock, Progress, shown_url};
-use crate::samples::{Part, Reader};
-use crate::selection::Selection;
+use crate::samples::Part;
 use crate::shipment::{Shipment, Suspects};
+use crate::source::{ORIGINS, Origin, Source};
 
 /// The part of a CPU that catching up may take.
 const CPU_RATIO: f64 = 0.2;
@@ -29,15 +28,6 @@ const SINCE_SET_BACK_NS: i64 = 10_000_000_000;
 /// The progress of a receiver; `None`: its thread has not begun.
 pub(crate) type SharedProgress = Arc<Mutex<Option<Progress>>>;
 
-/// A history whose samples go out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Origin {
-    Machine,
-    Checks,
-}
-
-const ORIGINS: [Origin; 2] = [Origin::Machine, Origin::Checks];
-
 /// Samples on their way, and what is true once they have arrived.
 struct OnItsWay {
     origin: Origin,
@@ -47,22 +37,9 @@ struct OnItsWay {
     missed_ns: u64,
     /// Parts of the history that are damaged.
     damaged: u64,
+    /// Recording rules that have no answer, and why.
+    faults: Vec<String>,
     shipment: Shipment,
-}
-
-/// A history, as it goes out.
-struct Source {
-    path: PathBuf,
-    reader: Reader,
-    selection: Selection,
-    /// What was on its way when the agent ended goes up to this tick.
-    until_ns: Option<i64>,
-    /// It goes on here, where that is before the receiver's place: the receiver may have lost what it took last.
-    from_ns: Option<i64>,
-    /// All of it went out since the last pause.
-    is_done: bool,
-    /// Why it cannot be read.
-    fault: Option<String>,
 }
 
 pub(crate) struct Sending {
@@ -70,7 +47,7 @@ pub(crate) struct Sending {
     data: PathBuf,
     delivery: Delivery,
     /// By [`Origin`].
-    sources: [Source; 2],
+    sources: [Source; 3],
     suspects: Suspects,
     progress: Progress,
     shared: SharedProgress,
@@ -85,18 +62,9 @@ pub(crate) struct Sending {
 impl Sending {
     pub(crate) fn new(options: ReceiverOptions, history: PathBuf, shared: SharedProgress) -> Self {
         let data = history.parent().unwrap_or(Path::new(".")).to_owned();
-        let source = |path: PathBuf| Source {
-            path,
-            reader: Reader::new(),
-            selection: Selection::new(&options),
-            until_ns: None,
-            from_ns: None,
-            is_done: false,
-            fault: None,
-        };
         Self {
             delivery: Delivery::new(&options),
-            sources: [source(history.clone()), source(history.with_file_name(CHECKS))],
+            sources: Source::all(&options, &history),
             data,
             suspects: Suspects::default(),
             progress: Progress::default(),
@@ -158,11 +126,18 @@ impl Sending {
                     aside.display()
                 );
                 self.log.write(Level::Warning, &message);
-                Progress { place_ns: Some(0), checks_place_ns: Some(0), ..Progress::default() }
+                Progress {
+                    place_ns: Some(0),
+                    checks_place_ns: Some(0),
+                    rules_place_ns: Some(0),
+                    ..Progress::default()
+                }
             }
         };
         self.progress.name.clone_from(name);
         self.progress.url = shown_url(&self.options.url);
+        // Another version knew fewer origins.
+        self.progress.sending_to_ns.resize(ORIGINS.len(), None);
         for origin in ORIGINS {
             let until_ns = self.progress.sending_to_ns[origin as usize];
             self.sources[origin as usize].until_ns =
@@ -189,6 +164,7 @@ impl Sending {
             }
             return Err(later);
         }
+        self.progress.clock_ahead_s = self.delivery.clock_ahead_s;
         if on_its_way.shipment.taken_count > 0 {
             self.pause = FIRST_PAUSE;
         }
@@ -198,7 +174,7 @@ impl Sending {
         Ok(true)
     }
 
-    /// Reads what goes out next: of the machine and of checks in turn.
+    /// Reads what goes out next: of each origin in turn.
     fn next(&mut self) -> Option<OnItsWay> {
         for origin in ORIGINS {
             if self.sources[origin as usize].is_done {
@@ -221,7 +197,7 @@ impl Sending {
             return Ok(None);
         }
         let Some(mut behind_ns) = self.place(origin) else {
-            // Both begin at the same time, and so will checks that there are not yet.
+            // All begin at the same time, and so will checks that there are not yet.
             return self.begin_new().map(|()| None);
         };
         if behind_ns > now_ns + AHEAD_NS {
@@ -233,32 +209,31 @@ impl Sending {
             behind_ns = now_ns - SINCE_SET_BACK_NS;
             self.set_place(origin, behind_ns);
         }
-        let Source { path, reader, selection, from_ns, until_ns, is_done, .. } =
-            &mut self.sources[origin as usize];
-        let until_ns = until_ns.take().filter(|_| from_ns.is_none());
-        let Some(part) = reader.next(path, selection, (from_ns.unwrap_or(behind_ns), until_ns), now_ns)?
-        else {
-            return Ok(None);
-        };
-        let Part { series, to_ns, is_last, first_ns, damaged } = part;
-        // Each has its turn, also where the other always has more.
-        *is_done = is_last;
+        let source = &mut self.sources[origin as usize];
+        let Some(part) = source.next(behind_ns, now_ns)? else { return Ok(None) };
+        let Part { series, to_ns, is_last, first_ns, damaged, faults } = part;
+        // Each has its turn, also where another always has more.
+        source.is_done = is_last;
         // The place of a new receiver is right before a tick of the machine. Checks may begin at any time.
         let may_miss = origin == Origin::Machine && behind_ns > 0;
         let missed_ns = if may_miss { u64::try_from(first_ns - 1 - behind_ns).unwrap_or(0) } else { 0 };
         let shipment = Shipment::new(series, &self.suspects);
         self.progress.sending_to_ns[origin as usize] = Some(to_ns);
         self.keep();
-        Ok(Some(OnItsWay { origin, to_ns, missed_ns, damaged, shipment }))
+        Ok(Some(OnItsWay { origin, to_ns, missed_ns, damaged, faults, shipment }))
     }
 
-    /// Gives a new receiver its place: the last tick, or as much before it as it wants.
+    /// Gives a new receiver its places: the last tick, or as much before it as it wants. An origin that another version did not know begins where
+    /// the machine is.
     fn begin_new(&mut self) -> Result<(), StoreError> {
         let history = History::open(&self.sources[Origin::Machine as usize].path)?;
         if let Some((first_ns, last_ns)) = history.extent()?.realtime_ns {
             let first = i64::try_from(self.options.first.as_nanos()).unwrap_or(i64::MAX);
             let behind_ns = last_ns.min(now_ns()).saturating_sub(first).max(first_ns) - 1;
-            ORIGINS.into_iter().for_each(|origin| self.set_place(origin, behind_ns));
+            let behind_ns = self.progress.place_ns.unwrap_or(behind_ns);
+            for origin in ORIGINS {
+                self.set_place(origin, self.place(origin).unwrap_or(behind_ns));
+            }
         }
         Ok(())
     }
@@ -268,6 +243,7 @@ impl Sending {
         match origin {
             Origin::Machine => self.progress.place_ns,
             Origin::Checks => self.progress.checks_place_ns,
+            Origin::Rules => self.progress.rules_place_ns,
         }
     }
 
@@ -275,14 +251,14 @@ impl Sending {
         match origin {
             Origin::Machine => self.progress.place_ns = Some(place_ns),
             Origin::Checks => self.progress.checks_place_ns = Some(place_ns),
+            Origin::Rules => self.progress.rules_place_ns = Some(place_ns),
         }
     }
 
     /// All of a shipment is taken or refused: the receiver's place is behind it.
     fn finish(&mut self) {
-        let Some(OnItsWay { origin, to_ns, missed_ns, damaged, shipment }) = self.on_its_way.take() else {
-            return;
-        };
+        let Some(on_its_way) = self.on_its_way.take() else { return };
+        let OnItsWay { origin, to_ns, missed_ns, damaged, faults, shipment } = on_its_way;
         // What went out again may lie before it.
         let place_ns = self.place(origin).map_or(to_ns, |place_ns| place_ns.max(to_ns));
         self.set_place(origin, place_ns);
@@ -293,6 +269,13 @@ impl Sending {
         }
         self.progress.missed_ns += missed_ns;
         self.progress.damaged_count += damaged;
+        self.progress.rule_failures_count += faults.len() as u64;
+        if origin == Origin::Rules {
+            let fault =
+                faults.last().map(|fault| format!("a recording rule has no answer: {}", fault.shown()));
+            self.log.fault("a recording rule", fault);
+        }
+        self.progress.rule_failure = faults.into_iter().next_back().or(self.progress.rule_failure.take());
         self.progress.requests_count += shipment.requests_count;
         self.progress.sent_bytes += shipment.sent_bytes;
         self.progress.taken_count += shipment.taken_count;
@@ -357,7 +340,9 @@ impl Sending {
         self.is_in_trouble = trouble.is_some();
         let of_history = || self.sources.iter().find_map(|source| source.fault.clone());
         self.progress.trouble = trouble.or_else(of_history);
-        for (what, origin) in [("the history that is sent", 0), ("the history of checks that is sent", 1)] {
+        let whats =
+            ["the history that is sent", "the history of checks that is sent", "the history that rules read"];
+        for (origin, what) in whats.into_iter().enumerate() {
             self.log.fault(
                 what,
                 self.sources[origin].fault.as_ref().map(|fault| format!("remote write to {name}: {fault}")),

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
-use configuration::{Fault, Options, expected, text};
+use configuration::http_headers::{self, pairs};
+use configuration::{Fault, Options};
 use formats::relabel::Relabelling;
 use formats::series_name::is_label;
 use query::parse_selector;
 
 use crate::options::ReceiverOptions;
+use crate::rule_tables::read_rules;
 
 const KNOWN: [&str; 16] = [
     "url",
@@ -33,17 +33,9 @@ const USUAL_INTERVAL: Duration = Duration::from_secs(5);
 const USUAL_TIMEOUT: Duration = Duration::from_secs(30);
 const WEEK: Duration = Duration::from_secs(7 * 86_400);
 /// Headers that requests have already.
-const OWN_HEADERS: [&str; 7] = [
-    "content-type",
-    "content-encoding",
-    "content-length",
-    "transfer-encoding",
-    "connection",
-    "host",
-    "x-prometheus-remote-write-version",
-];
+const OWN_HEADERS: [&str; 3] = ["content-type", "content-encoding", "x-prometheus-remote-write-version"];
 
-/// Reads `[[remote_write]]`. `rules` reads the tables `relabel` of a receiver, `host` is the usual label `instance`.
+/// Reads `[[remote_write]]`, `[recording]` and `[[record]]`. `rules` reads the tables `relabel` of a receiver, `host` is the usual label `instance`.
 ///
 /// # Errors
 /// The first fault.
@@ -52,10 +44,12 @@ pub fn read(
     rules: impl Fn(&Options<'_, '_>) -> Result<Relabelling, Fault>,
     host: &str,
 ) -> Result<Vec<ReceiverOptions>, Fault> {
+    let recording_rules = read_rules(root)?;
     let mut receivers: Vec<ReceiverOptions> = Vec::new();
     for table in root.tables("remote_write")? {
         table.refuse_unknown(KNOWN.into_iter(), "[[remote_write]]")?;
-        let receiver = receiver(&table, rules(&table)?, host)?;
+        let mut receiver = receiver(&table, rules(&table)?, host)?;
+        receiver.rules.clone_from(&recording_rules);
         if receivers.iter().any(|other| other.name == receiver.name) {
             let wanted =
                 format!("there is a receiver \"{}\" already: each needs a name of its own", receiver.name);
@@ -93,25 +87,7 @@ fn receiver(table: &Options<'_, '_>, relabelling: Relabelling, host: &str) -> Re
     }
     // An empty label is none.
     labels.retain(|(_, value)| !value.is_empty());
-    let is_header = |name: &str| {
-        !name.is_empty()
-            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
-            && !OWN_HEADERS.contains(&name.to_ascii_lowercase().as_str())
-    };
-    let mut headers = pairs(table, "headers", "{ X-Scope-OrgID = \"a\" }", is_header)?;
-    let is_header_value = |value: &str| value.bytes().all(|byte| (b' '..=b'~').contains(&byte));
-    if !headers.iter().all(|(_, value)| is_header_value(value)) {
-        return Err(table.fault_of("headers", "a header is one line of ASCII"));
-    }
-    if let Some(Authorization { value, key }) = authorization(table)? {
-        if !is_header_value(&value) {
-            return Err(table.fault_of(key, "a token is one line of ASCII"));
-        }
-        if headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization")) {
-            return Err(table.fault_of("headers", format!("either Authorization here or {key}")));
-        }
-        headers.push(("Authorization".to_owned(), value));
-    }
+    let headers = http_headers::read(table, &OWN_HEADERS)?;
     let within =
         |key, least_s, most, wanted| table.duration_within(key, Duration::from_secs(least_s)..=most, wanted);
     Ok(ReceiverOptions {
@@ -121,6 +97,7 @@ fn receiver(table: &Options<'_, '_>, relabelling: Relabelling, host: &str) -> Re
         selectors,
         relabelling,
         labels,
+        rules: Vec::new(),
         interval: within("interval", 1, Duration::from_secs(3600), "1s to 1h")?.unwrap_or(USUAL_INTERVAL),
         timeout: within("timeout", 1, Duration::from_secs(300), "1s to 5m")?.unwrap_or(USUAL_TIMEOUT),
         first: within("first", 0, 52 * WEEK, "0s to 52w")?.unwrap_or(Duration::ZERO),
@@ -145,51 +122,6 @@ fn host_of(table: &Options<'_, '_>, url: &str) -> Result<String, Fault> {
         Some(authority) if !authority.host().is_empty() => Ok(authority.to_string()),
         _ => Err(table.fault_of("url", "expected a host behind the \"//\"")),
     }
-}
-
-/// The header with credentials.
-struct Authorization {
-    value: String,
-    /// The option that has them.
-    key: &'static str,
-}
-
-fn authorization(table: &Options<'_, '_>) -> Result<Option<Authorization>, Fault> {
-    let token = table.secret("token")?;
-    let (user, password) = (table.text("user")?, table.secret("password")?);
-    let of_file = |key: &'static str, file: &'static str| if table.get(key).is_some() { key } else { file };
-    match (token, user, password) {
-        (None, None, None) => Ok(None),
-        (Some(token), None, None) => {
-            let key = of_file("token", "token_file");
-            Ok(Some(Authorization { value: format!("Bearer {token}"), key }))
-        }
-        (None, Some(user), Some(password)) => {
-            let value = format!("Basic {}", BASE64_STANDARD.encode(format!("{user}:{password}")));
-            Ok(Some(Authorization { value, key: of_file("password", "password_file") }))
-        }
-        (None, _, _) => Err(table.fault("user and password (or password_file) need one another")),
-        (Some(_), _, _) => Err(table.fault_of("token", "either a token, or user and password")),
-    }
-}
-
-/// A table of texts whose keys are what `is_key` says.
-fn pairs(
-    table: &Options<'_, '_>,
-    key: &str,
-    example: &str,
-    is_key: impl Fn(&str) -> bool,
-) -> Result<Vec<(String, String)>, Fault> {
-    let Some(value) = table.get(key) else { return Ok(Vec::new()) };
-    let pairs = value.get_ref().as_table().ok_or_else(|| expected(value, example))?;
-    let mut found = Vec::new();
-    for (name, value) in pairs.iter() {
-        if !is_key(name.get_ref()) {
-            return Err(Fault::new(name.span(), format!("\"{}\" cannot stand in {key}", name.get_ref())));
-        }
-        found.push((name.get_ref().to_string(), text(value)?.to_owned()));
-    }
-    Ok(found)
 }
 
 fn is_of_name(letter: char) -> bool {

@@ -18,6 +18,8 @@ mod delivery;
 mod doctor;
 #[cfg(feature = "feeds")]
 mod feeds;
+#[cfg(feature = "agent")]
+mod fleet;
 mod free;
 #[cfg(feature = "agent")]
 mod get;

@@ -175,8 +175,8 @@ fn documents_are_as_their_schemas_say() {
         check_document(&schemas, &document, &format!("whit {words}"));
         *seen.entry(document["document"].as_str().unwrap_or_default().to_owned()).or_insert(0) += 1;
     }
-    // Those of sink, send and bench are checked where these are run, as all that tests/live reads.
-    let elsewhere = ["bench", "send", "sink", "sink_request"];
+    // Those of fleet, sink, send and bench are checked where these are run, as all that tests/live reads.
+    let elsewhere = ["bench", "fleet", "send", "sink", "sink_request"];
     for name in schemas.keys().filter(|name| !elsewhere.contains(&name.as_str())) {
         assert!(seen.contains_key(name), "no document {name} was printed");
     }

@@ -3,6 +3,7 @@
 use formats::series_name::SeriesName;
 use query::{Answer, Limits, Point, Query, QueryError, Source};
 
+use fleet::Asked;
 use history::drawing::measure_of;
 use history::past::{BatchedSource, Past};
 
@@ -26,6 +27,12 @@ impl Steps {
 
     fn place(self, at_ms: i64) -> usize {
         usize::try_from((at_ms - self.from_ms) / self.step_ms).unwrap_or(usize::MAX)
+    }
+}
+
+impl From<Steps> for Asked {
+    fn from(Steps { from_ms, to_ms, step_ms }: Steps) -> Self {
+        Self::Between { from_ms, to_ms, step_ms }
     }
 }
 
@@ -64,6 +71,19 @@ pub(super) fn between(texts: &[String], past: &Past, steps: Steps, limits: &Limi
     };
     // If the batch cannot be read, each expression reports its own error.
     let answers = BatchedSource::evaluate(past, limits, |past| Ok(all(past))).unwrap_or_else(|_| all(past));
+    Answers { from_ms: steps.from_ms, step_ms: steps.step_ms, count: steps.count(), answers }
+}
+
+/// Returns what a store elsewhere answered to expressions.
+pub(super) fn of_store(texts: &[String], found: Vec<Result<Answer, String>>, steps: Steps) -> Answers {
+    let one = |(text, answer): (&String, Result<Answer, String>)| match answer {
+        Ok(answer) => curves(text, Ok(answer), steps),
+        Err(message) => {
+            let fault = Some(Fault { message, place: None });
+            Curves { measure: measure_of(text).name(), curves: Vec::new(), fault }
+        }
+    };
+    let answers = texts.iter().zip(found).map(one).collect();
     Answers { from_ms: steps.from_ms, step_ms: steps.step_ms, count: steps.count(), answers }
 }
 

@@ -14,6 +14,7 @@ mod exposition;
 mod feed;
 #[cfg(feature = "feeds")]
 mod feeds;
+mod fleet;
 mod kept_past;
 mod listener;
 mod live;
@@ -26,6 +27,7 @@ mod reply;
 mod request_queue;
 mod sessions;
 mod shared;
+mod shared_fleet;
 mod sign_in;
 mod task_replies;
 mod task_rows;
@@ -40,14 +42,13 @@ use axum::extract::Request;
 #[cfg(feature = "feeds")]
 use axum::response::Redirect;
 use axum::routing::{any, get, post};
-use facts::unit::Ratio;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use probe::background_job::Notifier;
 use tokio::sync::{Notify, watch};
 
-use crate::options::{HttpOptions, Listen};
+use crate::options::{AgentOptions, HttpOptions, Listen};
 use crate::shared_states::SharedStates;
 use assets::Assets;
 use clients::MOST_RUNNING;
@@ -57,10 +58,10 @@ use listener::{Bound, Listener};
 pub(crate) use live::Tick;
 use live::{Live, Publisher};
 use request_queue::{QUEUE_TIMEOUT, RequestQueue};
-use service::Privileged;
 use service::unix_socket;
 use sessions::SignIn;
 use shared::Shared;
+use shared_fleet::SharedFleet;
 
 /// Threads for short work (marks, checks, compression, feeds), which does not wait behind evaluations.
 const MOST_SHORT: usize = 3;
@@ -107,17 +108,16 @@ impl BoundHttp {
 }
 
 impl HttpServer {
-    /// Starts serving. `requests_cpu_limit` is each client's part of a CPU. `watched` is notified when a page begins to watch the ticks.
+    /// Starts serving at a bound address, as the options want it. `watched` is notified when a page begins to watch the ticks.
     ///
     /// # Errors
     /// If there are no more threads or descriptors.
     pub(crate) fn start(
         BoundHttp { bound, options }: BoundHttp,
         history: PathBuf,
-        privileged: Privileged,
+        of_agent: &AgentOptions,
         states: SharedStates,
         has_reader: bool,
-        requests_cpu_limit: Ratio,
         watched: Notifier,
     ) -> io::Result<Self> {
         let listen = options.listen.clone();
@@ -126,7 +126,7 @@ impl HttpServer {
         let past = KeptPast::new(seen_ticks);
         let live = Arc::new(Live::new(watched));
         let publisher = Publisher::new(Arc::clone(&live));
-        let requests = Arc::new(RequestQueue::new(QUEUE_TIMEOUT, requests_cpu_limit));
+        let requests = Arc::new(RequestQueue::new(QUEUE_TIMEOUT, of_agent.requests_cpu_limit));
         let sign_in = SignIn::default();
         let shared = Arc::new(Shared {
             history,
@@ -136,9 +136,10 @@ impl HttpServer {
             assets: Assets::default(),
             sign_in,
             options,
-            privileged,
+            privileged: of_agent.privileged.clone(),
             own_uid,
             states,
+            fleet: SharedFleet::new(of_agent.fleet.as_ref()),
             #[cfg(feature = "feeds")]
             reader: reader::Reader::new(has_reader),
         });
@@ -249,7 +250,9 @@ fn router(shared: &Arc<Shared>) -> Router {
         .route("/checks", get(checks::list))
         .route("/check", get(checks::one))
         .route("/download/{kind}", get(page::download))
-        .route("/why", get(page::why));
+        .route("/why", get(page::why))
+        .route("/fleet", get(fleet::machines))
+        .route("/fleet/plots", post(fleet::plots));
     let router = Router::new();
     #[cfg(feature = "feeds")]
     let router = router

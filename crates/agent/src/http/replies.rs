@@ -22,6 +22,8 @@ pub(super) struct Status {
     pub(super) sees_all: bool,
     /// Whether there is a feed reader.
     pub(super) has_reader: bool,
+    /// Whether there is a view of the fleet.
+    pub(super) has_fleet: bool,
     /// The times in which something was recorded, from and to, in order.
     pub(super) spans: Vec<[i64; 2]>,
 }

@@ -18,6 +18,7 @@ use super::reader::Reader;
 use super::reply::{Refusal, refusal};
 use super::request_queue::RequestQueue;
 use super::sessions::SignIn;
+use super::shared_fleet::SharedFleet;
 
 /// The state that every request needs.
 #[derive(Debug)]
@@ -32,6 +33,7 @@ pub(super) struct Shared {
     pub(super) privileged: Privileged,
     pub(super) own_uid: u32,
     pub(super) states: SharedStates,
+    pub(super) fleet: SharedFleet,
     #[cfg(feature = "feeds")]
     pub(super) reader: Reader,
 }

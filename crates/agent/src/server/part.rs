@@ -187,6 +187,7 @@ mod tests {
             alerts: None,
             checks: None,
             remote_write: Vec::new(),
+            fleet: None,
             #[cfg(feature = "feeds")]
             feeds: None,
             requests_cpu_limit: facts::unit::Ratio(1.0),

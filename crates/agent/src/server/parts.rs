@@ -36,10 +36,9 @@ impl Part for HttpServer {
         Self::start(
             bound,
             context.history.clone(),
-            options.privileged.clone(),
+            options,
             context.states.clone(),
             has_reader(options),
-            options.requests_cpu_limit,
             context.requests.clone(),
         )
         .map(Some)
@@ -50,6 +49,7 @@ impl Part for HttpServer {
         let (old, new) = (&old.options, &new.options);
         old.http == new.http
             && old.privileged == new.privileged
+            && old.fleet == new.fleet
             && old.requests_cpu_limit == new.requests_cpu_limit
             && has_reader(old) == has_reader(new)
     }

@@ -117,6 +117,8 @@ impl Services {
                 progress.refused_count as f64,
                 progress.sent_bytes as f64,
                 progress.failures_count as f64,
+                progress.rule_failures_count as f64,
+                progress.clock_ahead_s.unwrap_or(f64::NAN),
             ],
             name: progress.name,
         };

@@ -29,7 +29,7 @@ const fn row(
 }
 
 /// All of them.
-pub const AGENT_METRICS: [AgentMetric; 46] = [
+pub const AGENT_METRICS: [AgentMetric; 49] = [
     row(
         "ALERTS",
         &["alertname", "alertstate", "severity"],
@@ -164,6 +164,7 @@ pub const AGENT_METRICS: [AgentMetric; 46] = [
         Kind::Counter,
         "Starts of the agent's server process.",
     ),
+    row("whit_build_info", &["version"], Unit::Count, Kind::Gauge, "1, with the version of the agent."),
     row(
         "whit_check_state",
         &["host", "check"],
@@ -321,6 +322,20 @@ pub const AGENT_METRICS: [AgentMetric; 46] = [
         Unit::Count,
         Kind::Counter,
         "Requests that failed and were made again.",
+    ),
+    row(
+        "whit_remote_write_clock_ahead_seconds",
+        &["receiver"],
+        Unit::Seconds,
+        Kind::Gauge,
+        "How far the own clock is ahead of that of a receiver, by the date of its answers; to half a second.",
+    ),
+    row(
+        "whit_remote_write_rule_failures_total",
+        &["receiver"],
+        Unit::Count,
+        Kind::Counter,
+        "Evaluations of recording rules that had no answer.",
     ),
 ];
 

@@ -132,6 +132,7 @@ pub(super) fn usual() -> AgentOptions {
         alerts: Some(alerts::tables::usual()),
         checks: None,
         remote_write: Vec::new(),
+        fleet: None,
         #[cfg(feature = "feeds")]
         feeds: None,
         requests_cpu_limit: Ratio(0.1),

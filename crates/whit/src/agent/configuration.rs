@@ -21,7 +21,7 @@ use configuration::{Fault, Options, expected, parse, text};
 pub(super) const DEFAULTS: &str = include_str!("defaults.toml");
 
 /// The keys that a table may have.
-const ROOT: [&str; 18] = [
+const ROOT: [&str; 21] = [
     "interval",
     "slow_interval",
     "data",
@@ -40,6 +40,9 @@ const ROOT: [&str; 18] = [
     "host",
     "feeds",
     "remote_write",
+    "recording",
+    "record",
+    "fleet",
 ];
 
 /// Where the configuration comes from.
@@ -148,6 +151,7 @@ fn read(text: &str, defaults: AgentOptions) -> Result<AgentOptions, Fault> {
     options.recorder.relabelling = rules::read(&root)?;
     options.alerts = alerts::tables::read(&root)?;
     options.checks = checks::tables::read(&root, time_zone::system())?;
+    options.fleet = fleet::read(&root)?;
     options.remote_write = remote_write::tables::read(&root, rules::read, &probe::host_name())?;
     #[cfg(feature = "feeds")]
     {

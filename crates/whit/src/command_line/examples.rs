@@ -100,6 +100,11 @@ pub(crate) fn of(command: &str) -> &'static [Example] {
             ("feeds read", "Entries that were not read"),
         ],
         #[cfg(feature = "agent")]
+        "fleet" => &[
+            ("fleet --from http://store:8428", "All machines that a store has, those in trouble first"),
+            ("fleet web3", "Everything about one of them"),
+        ],
+        #[cfg(feature = "agent")]
         "mark" => &[
             ("mark deployed 2.3", "Something to find again in the plots"),
             ("mark 'the disk was changed' --at 'yesterday 14:00'", "Something that happened before"),

@@ -8,7 +8,7 @@ use clap::{Arg, Command};
 use command::kind::Kind;
 
 /// Other value names, and the values that they stand for.
-const OTHERS: [(&str, &str); 28] = [
+const OTHERS: [(&str, &str); 29] = [
     ("ALERT", "the name of a rule, or a selector such as `{mountpoint=\"/srv\"}`"),
     (
         "CHECK",
@@ -32,6 +32,7 @@ const OTHERS: [(&str, &str); 28] = [
     ("FORMAT", "how samples are written: csv, json, prometheus, openmetrics"),
     ("GROUP", "what a row stands for: process, thread, user, cgroup"),
     ("HOST:PORT", "an address or name, and a port"),
+    ("MACHINE", "a machine of a fleet, by the label `instance` of its series"),
     ("METHOD", "a method of HTTP: `GET`, `HEAD`, `PUT`"),
     ("NAME: VALUE", "a header of HTTP"),
     ("NAME=VALUE", "a name, and what it is to be"),

@@ -51,6 +51,8 @@ const COMMANDS: &[(Define, Run)] = &[
     #[cfg(feature = "agent")]
     (crate::check::arguments::command, crate::check::run),
     #[cfg(feature = "agent")]
+    (crate::fleet::arguments::command, crate::fleet::run),
+    #[cfg(feature = "agent")]
     (crate::mark::arguments::command, crate::mark::run),
     #[cfg(feature = "agent")]
     (crate::plot::arguments::command, crate::plot::run),

@@ -73,6 +73,14 @@ fn words(receivers: &[Progress], last_ns: Option<i64>) -> String {
                 receiver.damaged_count
             );
         }
+        if let Some(failure) = &receiver.rule_failure {
+            let count = Grouped(receiver.rule_failures_count);
+            let _ = writeln!(
+                text,
+                "{name}: {count} evaluations of rules without an answer, at last {}",
+                failure.shown()
+            );
+        }
         for refused in &receiver.refused {
             let (series, message) = (refused.series.shown(), refused.message.shown());
             let _ =
@@ -93,6 +101,10 @@ fn push_json(receiver: &Progress, last_ns: Option<i64>, text: &mut String) -> Re
         "behind_ns": behind_ns,
         "place_ns": receiver.place_ns,
         "checks_place_ns": receiver.checks_place_ns,
+        "rules_place_ns": receiver.rules_place_ns,
+        "rule_failures_count": receiver.rule_failures_count,
+        "rule_failure": receiver.rule_failure,
+        "clock_ahead_ns": receiver.clock_ahead_s.map(|ahead_s| (ahead_s * 1e9) as i64),
         "taken_count": receiver.taken_count,
         "refused_count": receiver.refused_count,
         "requests_count": receiver.requests_count,

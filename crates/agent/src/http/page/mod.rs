@@ -104,9 +104,9 @@ pub(super) async fn status(
     let form = Form::read(request).await?;
     let wanted_ms = |name: &str| form.get(name).map(|_| time_ms(&form, name)).transpose();
     let (span_ms, end_ms) = (wanted_ms("span_ms")?, wanted_ms("end_ms")?);
-    let has_reader = shared.has_reader();
+    let parts = (shared.has_reader(), shared.fleet.is_on() && requester.scope == Scope::All);
     Ok(with_past(shared, requester.of_cheap(), move |past, _| {
-        let described = describe(past, requester.scope, has_reader, span_ms, end_ms);
+        let described = describe(past, requester.scope, parts, span_ms, end_ms);
         reply(described.map_err(|error| internal(error.to_string())))
     })
     .await)
@@ -115,7 +115,7 @@ pub(super) async fn status(
 fn describe(
     past: &Past,
     scope: Scope,
-    has_reader: bool,
+    (has_reader, has_fleet): (bool, bool),
     span_ms: Option<i64>,
     end_ms: Option<i64>,
 ) -> Result<Status, StoreError> {
@@ -133,6 +133,7 @@ fn describe(
         version: env!("CARGO_PKG_VERSION"),
         sees_all: scope == Scope::All,
         has_reader,
+        has_fleet,
         spans: joined(spans),
     })
 }
@@ -159,7 +160,7 @@ fn group_by(form: &Form) -> Result<GroupBy, Refusal> {
 }
 
 /// The steps of a form.
-fn steps(form: &Form) -> Result<Steps, Refusal> {
+pub(super) fn steps(form: &Form) -> Result<Steps, Refusal> {
     let [from_ms, to_ms, step_ms] = ["from_ms", "to_ms", "step_ms"].map(|name| time_ms(form, name));
     let steps = Steps { from_ms: from_ms?, to_ms: to_ms?, step_ms: step_ms? };
     let length_ms = steps.to_ms.checked_sub(steps.from_ms).filter(|length_ms| *length_ms >= 0);
@@ -170,7 +171,7 @@ fn steps(form: &Form) -> Result<Steps, Refusal> {
 }
 
 /// The expressions of a form.
-fn queries(form: &Form) -> Result<Vec<String>, Refusal> {
+pub(super) fn queries(form: &Form) -> Result<Vec<String>, Refusal> {
     let queries: Vec<String> = form.all("query").map(str::to_owned).collect();
     match queries.len() {
         0..=MOST_QUERIES => Ok(queries),

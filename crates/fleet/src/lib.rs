@@ -1,0 +1,169 @@
+//! The machines of a fleet, by what a store elsewhere has of them: their agents send it by remote write, and it answers as Prometheus does.
+//!
+//! The store is asked a fixed number of questions (`questions`), whatever the number of machines.
+
+#![forbid(unsafe_code)]
+
+mod machine;
+mod options;
+mod questions;
+mod rank;
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use formats::series_name::SeriesName;
+use query::Answer;
+use remote_store::RemoteStore;
+
+pub use remote_store::Asked;
+
+pub use machine::{CheckCounts, FiringAlert, FullestFilesystem, Largest, Machine, Severity, Trouble, Wait};
+pub use options::{FleetOptions, matchers, read};
+
+use questions::{QUESTIONS, SIGN_OF_LIFE};
+
+const TOO_SLOW: &str = "the store answers too slowly";
+/// The label that names a machine, as remote write adds it.
+pub const INSTANCE: &str = "instance";
+/// A machine that was not seen for longer is no part of the fleet.
+const DAY_MS: i64 = 86_400_000;
+/// Silent machines of which it is asked when they were seen last.
+const MOST_SILENT: usize = 100;
+
+/// A store that has the series of a fleet.
+#[derive(Clone, Debug)]
+pub struct Fleet {
+    store: RemoteStore,
+    /// What each selector of a question contains as well: `env="prod"`.
+    matchers: String,
+}
+
+/// A fleet at an instant.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// The instant, in milliseconds since 1970.
+    pub at_ms: i64,
+    /// The machines, those in trouble first.
+    pub machines: Vec<Machine>,
+    /// Questions that the store did not answer, and why: their figures are missing.
+    pub faults: Vec<String>,
+}
+
+impl Fleet {
+    /// Takes the store of these options.
+    pub fn new(options: &FleetOptions) -> Self {
+        let store = RemoteStore::new(&options.url).with_headers(options.headers.clone());
+        Self { store, matchers: options.matchers.clone() }
+    }
+
+    /// Asks for all machines that were seen in the day before an instant in milliseconds since 1970. After the deadline nothing more is asked.
+    ///
+    /// # Errors
+    /// If the store cannot be asked which machines there are. What else it does not answer is missing.
+    pub fn at(&self, at_ms: i64, deadline: Instant) -> Result<Snapshot, String> {
+        let selector = format!("{SIGN_OF_LIFE}{{{}}}", self.matchers);
+        let names = self.store.label_values(INSTANCE, &selector, [at_ms - DAY_MS, at_ms])?;
+        let mut machines: BTreeMap<String, Machine> =
+            names.into_iter().map(|name| (name.clone(), Machine::new(name))).collect();
+        let mut faults = Vec::new();
+        for question in &QUESTIONS {
+            if Instant::now() >= deadline {
+                faults.push(TOO_SLOW.to_owned());
+                break;
+            }
+            let expression = question.expression.replace("$match", &self.matchers);
+            match self.store.ask(&expression, Asked::At { at_ms }) {
+                Ok(answer) => each(answer, |series, value| {
+                    if let Some(machine) = machines.get_mut(series.get(INSTANCE)) {
+                        (question.learn)(machine, &series, value);
+                    }
+                }),
+                Err(error) => faults.push(error),
+            }
+        }
+        if faults.is_empty() {
+            self.ask_for_silent(&mut machines, at_ms, &mut faults);
+        }
+        let mut machines: Vec<Machine> = machines.into_values().collect();
+        machines.iter_mut().for_each(|machine| machine.judge(at_ms));
+        machines.sort_by(Machine::worse_first);
+        Ok(Snapshot { at_ms, machines, faults })
+    }
+
+    /// The answers to expressions about one machine, at each step of a time in milliseconds since 1970; an error is in the place of its
+    /// expression.
+    pub fn of_machine(
+        &self,
+        machine: &str,
+        expressions: &[String],
+        asked: Asked,
+        deadline: Instant,
+    ) -> Vec<Result<Answer, String>> {
+        let ask = |expression: &String| {
+            if Instant::now() >= deadline {
+                return Err(TOO_SLOW.to_owned());
+            }
+            let restricted =
+                query::restricted(expression, INSTANCE, machine).map_err(|error| error.to_string())?;
+            self.store.ask(&restricted, asked)
+        };
+        expressions.iter().map(ask).collect()
+    }
+
+    /// Asks when machines were seen that are silent now.
+    fn ask_for_silent(&self, machines: &mut BTreeMap<String, Machine>, at_ms: i64, faults: &mut Vec<String>) {
+        let silent = machines.values().filter(|machine| machine.seen_ns.is_none());
+        let names: Vec<String> = silent.take(MOST_SILENT).map(|machine| escaped(&machine.name)).collect();
+        if names.is_empty() {
+            return;
+        }
+        // The last instants of a series, of a step at which the store looks back far enough.
+        let expression =
+            format!("count by ({INSTANCE}) ({SIGN_OF_LIFE}{{{INSTANCE}=~\"{}\"}})", names.join("|"));
+        let asked = Asked::Between { from_ms: at_ms - DAY_MS, to_ms: at_ms, step_ms: 300_000 };
+        match self.store.ask(&expression, asked) {
+            Ok(Answer::Matrix(series)) => {
+                for (name, points) in series {
+                    if let Some(machine) = machines.get_mut(name.get(INSTANCE)) {
+                        machine.silent_since_ns = points.last().map(|point| point.at_ms * 1_000_000);
+                    }
+                }
+            }
+            Ok(_) => {}
+            Err(error) => faults.push(error),
+        }
+    }
+}
+
+/// A name in a regular expression in quotes.
+fn escaped(name: &str) -> String {
+    let mut escaped = String::new();
+    for letter in name.chars() {
+        match letter {
+            '\\' | '"' => escaped.extend(["\\\\", if letter == '"' { "\\\"" } else { "\\\\" }]),
+            letter if letter.is_alphanumeric() || matches!(letter, '_' | ':' | '/' | ' ') => {
+                escaped.push(letter)
+            }
+            letter => escaped.extend(["\\\\", letter.encode_utf8(&mut [0; 4])]),
+        }
+    }
+    escaped
+}
+
+fn each(answer: Answer, mut learn: impl FnMut(SeriesName, f64)) {
+    if let Answer::Vector(series) = answer {
+        series.into_iter().for_each(|(name, point)| learn(name, point.value));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_itself_in_a_pattern() {
+        assert_eq!(escaped("web-1.example:9140"), "web\\\\-1\\\\.example:9140");
+        assert_eq!(escaped("a\"b\\c"), "a\\\\\\\"b\\\\\\\\c");
+    }
+}

@@ -1,0 +1,76 @@
+//! Where samples come from: the history of the machine, that of checks, and the recording rules.
+
+use std::path::{Path, PathBuf};
+
+use history::past::CHECKS;
+use store::StoreError;
+
+use crate::options::ReceiverOptions;
+use crate::rule_samples::RuleReader;
+use crate::samples::{Part, Reader};
+use crate::selection::Selection;
+
+/// An origin of samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    Machine,
+    Checks,
+    Rules,
+}
+
+/// All of them.
+pub(crate) const ORIGINS: [Origin; 3] = [Origin::Machine, Origin::Checks, Origin::Rules];
+
+/// An origin, as it goes out.
+pub(crate) struct Source {
+    pub(crate) path: PathBuf,
+    reader: AnyReader,
+    pub(crate) selection: Selection,
+    /// What was on its way when the agent ended goes up to this tick.
+    pub(crate) until_ns: Option<i64>,
+    /// It goes on here, where that is before the receiver's place: the receiver may have lost what it took last.
+    pub(crate) from_ns: Option<i64>,
+    /// All of it went out since the last pause.
+    pub(crate) is_done: bool,
+    /// Why it cannot be read.
+    pub(crate) fault: Option<String>,
+}
+
+enum AnyReader {
+    Recorded(Reader),
+    Rules(RuleReader),
+}
+
+impl Source {
+    /// The sources of a receiver, by [`Origin`].
+    pub(crate) fn all(options: &ReceiverOptions, history: &Path) -> [Self; 3] {
+        let source = |path: PathBuf, reader: AnyReader| Self {
+            path,
+            reader,
+            selection: Selection::new(options),
+            until_ns: None,
+            from_ns: None,
+            is_done: false,
+            fault: None,
+        };
+        let recorded = || AnyReader::Recorded(Reader::new());
+        [
+            source(history.to_owned(), recorded()),
+            source(history.with_file_name(CHECKS), recorded()),
+            source(history.to_owned(), AnyReader::Rules(RuleReader::new(&options.rules))),
+        ]
+    }
+
+    /// Reads what is next behind a place in nanoseconds since 1970; what was on its way when the agent ended has the same end again.
+    ///
+    /// # Errors
+    /// If the history cannot be read.
+    pub(crate) fn next(&mut self, behind_ns: i64, now_ns: i64) -> Result<Option<Part>, StoreError> {
+        let until_ns = self.until_ns.take().filter(|_| self.from_ns.is_none());
+        let range_ns = (self.from_ns.unwrap_or(behind_ns), until_ns);
+        match &mut self.reader {
+            AnyReader::Recorded(reader) => reader.next(&self.path, &mut self.selection, range_ns, now_ns),
+            AnyReader::Rules(reader) => reader.next(&self.path, &self.selection, range_ns, now_ns),
+        }
+    }
+}

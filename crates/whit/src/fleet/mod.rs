@@ -1,0 +1,68 @@
+//! `whit fleet`: the machines of a fleet, those in trouble first.
+
+pub(crate) mod arguments;
+mod render;
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use ::fleet::{Fleet, Snapshot};
+use clap::ArgMatches;
+use facts::unit::Nanos;
+use serde_json::json;
+use text::nearest::did_you_mean;
+use text::printable::Shown as _;
+
+use command::document::{DocumentKind, Documents};
+use command::failure::Failure;
+use command::output::Output;
+
+use self::arguments::FleetArgs;
+
+/// After this nothing more is asked.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// Asks the store, and prints its machines.
+pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    let args = arguments::from_matches(matches)?;
+    let snapshot =
+        Fleet::new(&args.options).at(args.at_ms, Instant::now() + LONGEST).map_err(Failure::new)?;
+    let snapshot = chosen(snapshot, &args)?;
+    for fault in &snapshot.faults {
+        eprintln!("whit fleet: {}", fault.shown());
+    }
+    let mut text = String::new();
+    match (args.is_json, &args.machine) {
+        (true, _) => push_json(&snapshot, &mut text)?,
+        (false, Some(_)) => {
+            snapshot.machines.iter().for_each(|machine| render::one(machine, args.at_ms, &mut text))
+        }
+        (false, None) => render::table(&snapshot, &mut text),
+    }
+    Output::stdout().write(text.as_bytes())?;
+    // Figures are missing.
+    Ok(if snapshot.faults.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Leaves the machine that is named, or the first ones.
+fn chosen(mut snapshot: Snapshot, args: &FleetArgs) -> Result<Snapshot, Failure> {
+    if let Some(name) = &args.machine {
+        let names: Vec<String> = snapshot.machines.iter().map(|machine| machine.name.clone()).collect();
+        snapshot.machines.retain(|machine| machine.name == *name);
+        if snapshot.machines.is_empty() {
+            let hint = did_you_mean(name, names.iter().map(String::as_str));
+            return Err(Failure::new(format!("no machine is called \"{name}\"{hint}")));
+        }
+    }
+    snapshot.machines.truncate(args.most);
+    Ok(snapshot)
+}
+
+fn push_json(snapshot: &Snapshot, text: &mut String) -> Result<(), Failure> {
+    let documents = Documents::of_live();
+    for machine in &snapshot.machines {
+        let body = json!({ "machine": machine });
+        documents.push(DocumentKind::Fleet, Nanos(snapshot.at_ms.unsigned_abs() * 1_000_000), &body, text)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,124 @@
+//! The fleet as a table, and one machine in full.
+
+use std::fmt::Write as _;
+
+use facts::unit::{Bytes, Nanos};
+use fleet::{Machine, Severity, Snapshot};
+use text::printable::Shown as _;
+use text::table::{Align, Table};
+use text::units::{Size, Span};
+
+/// A line for each machine.
+pub(super) fn table(snapshot: &Snapshot, out: &mut String) {
+    if snapshot.machines.is_empty() {
+        out.push_str(
+            "the store has no machine: [[remote_write]] in the configuration of an agent sends to it\n",
+        );
+        return;
+    }
+    let right = |heading| (heading, Align::Right);
+    let left = |heading| (heading, Align::Left);
+    let columns = [
+        left("MACHINE"),
+        right("SEEN"),
+        right("CPUS"),
+        right("MEMORY LEFT"),
+        left("WAITS FOR"),
+        left("WHAT IS THE MATTER"),
+    ];
+    let mut table = Table::new(&columns);
+    for machine in &snapshot.machines {
+        table.row([
+            machine.name.shown().to_string(),
+            seen(machine, snapshot.at_ms),
+            cpus(machine),
+            memory(machine),
+            waits(machine, 1),
+            troubles(machine),
+        ]);
+    }
+    table.write(out);
+    let troubled = |severity: Severity| {
+        let worst =
+            |machine: &&Machine| machine.troubles.first().is_some_and(|trouble| trouble.severity >= severity);
+        snapshot.machines.iter().filter(worst).count()
+    };
+    let (count, critical, warning) =
+        (snapshot.machines.len(), troubled(Severity::Critical), troubled(Severity::Warning));
+    let noun = if count == 1 { "machine" } else { "machines" };
+    let _ = writeln!(out, "{count} {noun}, {critical} critical, {} in warning", warning - critical);
+}
+
+/// Everything about a machine.
+pub(super) fn one(machine: &Machine, at_ms: i64, out: &mut String) {
+    let mut line = |name: &str, text: String| {
+        if !text.is_empty() && text != "–" {
+            let _ = writeln!(out, "{name:<12} {text}");
+        }
+    };
+    line("machine", machine.name.shown().to_string());
+    line("seen", format!("{} ago", seen(machine, at_ms)));
+    line("agent", machine.version.as_ref().map(|version| version.shown().to_string()).unwrap_or_default());
+    line("CPUs", cpus(machine));
+    if let Some(largest) = &machine.largest {
+        line("", format!("{} used {:.2}", largest.comm.shown(), largest.used_cpus));
+    }
+    let total = machine.memory_bytes.map(|bytes| format!(" of {}", Size(Bytes(bytes as u64))));
+    line("memory left", format!("{}{}", memory(machine), total.unwrap_or_default()));
+    line("waits for", waits(machine, usize::MAX));
+    if let Some(fullest) = &machine.fullest {
+        let percent = 100.0 * fullest.available_ratio;
+        line("fullest", format!("{}, {percent:.0} % left", fullest.mountpoint.shown()));
+    }
+    // The store's clock is known to half a second.
+    let ahead_s = machine.clock_ahead_ns.map(|ahead_ns| ahead_ns as f64 / 1e9);
+    if let Some(ahead_s) = ahead_s.filter(|ahead_s| ahead_s.abs() >= 1.0) {
+        let side = if ahead_s < 0.0 { "behind" } else { "ahead" };
+        line("clock", format!("{:.1} s {side}", ahead_s.abs()));
+    }
+    for (place, trouble) in machine.troubles.iter().enumerate() {
+        let name = if place == 0 { "trouble" } else { "" };
+        line(name, format!("{}{}", trouble.text.shown(), mark(trouble.severity)));
+    }
+}
+
+fn mark(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Critical => " (critical)",
+        Severity::Warning => " (warning)",
+        Severity::Notice => "",
+    }
+}
+
+fn seen(machine: &Machine, at_ms: i64) -> String {
+    match machine.seen_ns.or(machine.silent_since_ns) {
+        Some(seen_ns) => Span(Nanos(u64::try_from(at_ms * 1_000_000 - seen_ns).unwrap_or(0))).to_string(),
+        None => "–".to_owned(),
+    }
+}
+
+fn cpus(machine: &Machine) -> String {
+    let busy = machine.busy_cpus.map_or_else(|| "–".to_owned(), |busy| format!("{busy:.2}"));
+    machine.cpus_count.map_or_else(|| busy.clone(), |count| format!("{busy} of {count}"))
+}
+
+fn memory(machine: &Machine) -> String {
+    machine
+        .memory_available_bytes
+        .map_or_else(|| "–".to_owned(), |bytes| Size(Bytes(bytes as u64)).to_string())
+}
+
+/// Its longest waits.
+fn waits(machine: &Machine, most: usize) -> String {
+    // What would be written as zero is none.
+    let long = machine.waits.iter().filter(|wait| wait.waited_ratio >= 0.005).take(most);
+    let waits: Vec<String> =
+        long.map(|wait| format!("{} {:.2} s/s", wait.in_words(), wait.waited_ratio)).collect();
+    waits.join(", ")
+}
+
+fn troubles(machine: &Machine) -> String {
+    let texts: Vec<String> =
+        machine.troubles.iter().map(|trouble| trouble.text.shown().to_string()).collect();
+    texts.join("; ")
+}
