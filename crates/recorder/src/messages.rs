@@ -134,8 +134,8 @@ pub const RECEIVER_METRICS: [&str; 7] = [
 pub struct ReceiverFigures {
     /// Its name.
     pub name: String,
-    /// In the order of [`RECEIVER_METRICS`]. Not a number: it is not known.
-    pub figures: [f64; RECEIVER_METRICS.len()],
+    /// In the order of [`RECEIVER_METRICS`]. `None`: it is not known.
+    pub figures: [Option<f64>; RECEIVER_METRICS.len()],
 }
 
 impl ServerReport {
@@ -174,6 +174,16 @@ mod tests {
         push_value(70_000, f64::INFINITY, &mut body);
         assert_eq!(values(&body).collect::<Vec<_>>(), [(0, 1.5), (70_000, f64::INFINITY)]);
         assert_eq!(values(&body[..20]).count(), 1, "an incomplete value is ignored");
+    }
+
+    #[test]
+    fn what_is_not_known_of_a_receiver_round_trips() {
+        let mut figures = [Some(1.5); RECEIVER_METRICS.len()];
+        figures[0] = None;
+        let receivers = vec![ReceiverFigures { name: "store".to_owned(), figures }];
+        let report = ServerReport { receivers, ..ServerReport::default() };
+        let text = serde_json::to_string(&report).unwrap();
+        assert_eq!(serde_json::from_str::<ServerReport>(&text).unwrap(), report);
     }
 
     #[test]

@@ -37,8 +37,7 @@ impl ReceiverSeries {
                 self.ids.insert(name.clone(), ids);
             }
             let ids = self.ids.get(name).into_iter().flatten();
-            let known = ids.zip(figures).filter(|(_, figure)| !figure.is_nan());
-            self.now.extend(known.filter_map(|(id, figure)| Some(((*id)?, *figure))));
+            self.now.extend(ids.zip(figures).filter_map(|(id, figure)| Some(((*id)?, (*figure)?))));
         }
     }
 

@@ -112,13 +112,13 @@ impl Services {
     pub(super) fn receivers(&self, now_ns: i64) -> Vec<ReceiverFigures> {
         let figures = |progress: Progress| ReceiverFigures {
             figures: [
-                progress.behind_ns(now_ns).map_or(f64::NAN, |behind_ns| behind_ns as f64 / 1e9),
-                progress.taken_count as f64,
-                progress.refused_count as f64,
-                progress.sent_bytes as f64,
-                progress.failures_count as f64,
-                progress.rule_failures_count as f64,
-                progress.clock_ahead_s.unwrap_or(f64::NAN),
+                progress.behind_ns(now_ns).map(|behind_ns| behind_ns as f64 / 1e9),
+                Some(progress.taken_count as f64),
+                Some(progress.refused_count as f64),
+                Some(progress.sent_bytes as f64),
+                Some(progress.failures_count as f64),
+                Some(progress.rule_failures_count as f64),
+                progress.clock_ahead_s,
             ],
             name: progress.name,
         };
