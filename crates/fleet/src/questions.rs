@@ -73,7 +73,7 @@ pub(crate) const QUESTIONS: [Question; 12] = [
         },
     },
     Question {
-        expression: "max by (instance) (whit_remote_write_clock_ahead_nseconds{$match})",
+        expression: "max by (instance) (whit_remote_write_clock_ahead_seconds{$match})",
         learn: |machine, _, ahead_s| machine.clock_ahead_ns = Some((ahead_s * 1e9) as i64),
     },
     Question {
@@ -86,6 +86,7 @@ pub(crate) const QUESTIONS: [Question; 12] = [
 
 #[cfg(test)]
 mod tests {
+    use facts::catalog::{METRICS, agent_metric};
     use query::Query;
 
     use super::*;
@@ -94,6 +95,14 @@ mod tests {
     fn each_question_is_an_expression_with_and_without_matchers() {
         for Question { expression, .. } in &QUESTIONS {
             assert!(expression.contains("$match"), "{expression}");
+            // What a recording rule is called is the configuration's.
+            let metrics = Query::parse(&expression.replace("$match", "")).unwrap().metrics().unwrap();
+            let is_recorded = |name: &String| {
+                name.contains(':')
+                    || METRICS.iter().any(|metric| metric.name == name)
+                    || agent_metric(name).is_some()
+            };
+            assert!(metrics.iter().all(is_recorded), "{expression}");
             for matchers in ["", "env=\"prod\",rack=~\"a|b\""] {
                 let expression = expression.replace("$match", matchers);
                 assert!(Query::parse(&expression).is_ok(), "{expression}");

@@ -24,6 +24,7 @@ mod demonstrations;
 mod desktop;
 mod feeds;
 mod figures;
+mod fleet;
 mod free;
 mod history;
 mod http;
@@ -41,6 +42,7 @@ mod prometheus;
 mod query;
 mod query_expressions;
 mod random;
+mod recording_rules;
 mod relabel;
 mod remote_write;
 mod run;
@@ -104,6 +106,7 @@ fn main() {
         why::trials(),
         relabel::trials(),
         remote_write::trials(),
+        fleet::trials(),
         name_service::trials(),
         namespaces::trials(),
         run::trials(),

@@ -17,6 +17,7 @@ use serde_json::Value;
 
 use super::machine::{Running, Scratch, WHIT, documents, port, wait_for, whit};
 use super::prometheus::Prometheus;
+use super::recording_rules::{RULES, answers_of_rules};
 use super::trials::{Need, Trial, exact};
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -60,7 +61,7 @@ struct Sample {
 }
 
 /// Samples by series and time in milliseconds: the bits of their values.
-type Samples = BTreeMap<(String, i64), u64>;
+pub(crate) type Samples = BTreeMap<(String, i64), u64>;
 
 /// A store whose answers are bad, in turn, and which refuses one series.
 #[derive(Clone, Default)]
@@ -250,9 +251,12 @@ fn send_over_kills(
     let port = store.listen()?;
     let config = format!(
         "[[remote_write]]\nurl = \"http://127.0.0.1:{port}/write\"\nname = \"store\"\ninterval = \"1s\"\nfirst = \"1h\"\n\
-         labels = {{ instance = \"web1\" }}\n"
+         labels = {{ instance = \"web1\" }}\n[recording]\nstarter = false\n"
     );
-    fs::write(scratch.0.join("agent.toml"), config)?;
+    let rules = RULES.map(|(name, expression)| {
+        format!("[[record]]\nname = \"{name}\"\nexpression = \"{expression}\"\ninterval = \"1s\"\n")
+    });
+    fs::write(scratch.0.join("agent.toml"), config + &rules.concat())?;
     for _ in 0..kills {
         let before = store.lock().requests;
         let mut agent = start(&scratch.0)?;
@@ -261,10 +265,14 @@ fn send_over_kills(
         agent.0.wait()?;
     }
     let agent = start(&scratch.0)?;
-    let place =
-        || progress(&scratch.0).get("store").and_then(|store| store["place_ns"].as_i64()).unwrap_or(0);
-    let begun = place();
-    wait_for("it is two seconds further", || place() > begun + 2_000_000_000);
+    let places = || {
+        let store = progress(&scratch.0).remove("store").unwrap_or_default();
+        ["place_ns", "rules_place_ns"].map(|place| store[place].as_i64().unwrap_or(0))
+    };
+    let begun = places();
+    wait_for("it is two seconds further", || {
+        places().iter().zip(begun).all(|(place, begun)| *place >= begun + 2_000_000_000)
+    });
     Ok((agent, progress(&scratch.0)["store"].clone()))
 }
 
@@ -285,6 +293,15 @@ fn faults() -> Result<(), Failed> {
     let place_ns = seen["place_ns"].as_i64().unwrap();
     let expected = recorded(&scratch.0, place_ns);
     let taken = store.lock();
+    let of_rules = |name: &str| name.starts_with("test:");
+    let rules_place_ns = seen["rules_place_ns"].as_i64().unwrap();
+    let found = taken
+        .samples
+        .iter()
+        .filter(|((name, at_ms), _)| of_rules(name) && *at_ms <= rules_place_ns / 1_000_000);
+    let found: Samples = found.map(|(key, bits)| (key.clone(), *bits)).collect();
+    assert_eq!(found, answers_of_rules(&scratch.0, rules_place_ns)?, "what rules answer");
+    assert!(found.len() > 10, "{found:?}");
     let is_refused = |name: &str| name.starts_with(REFUSED);
     assert_complete(&taken, expected.iter().filter(|(key, _)| !is_refused(&key.0)));
     let is_stale = |bits: &u64| f64::from_bits(*bits).is_nan();
@@ -292,7 +309,10 @@ fn faults() -> Result<(), Failed> {
         .samples
         .iter()
         .filter(|(key, bits)| {
-            key.1 <= place_ns / 1_000_000 && !is_stale(bits) && !expected.contains_key(*key)
+            key.1 <= place_ns / 1_000_000
+                && !is_stale(bits)
+                && !of_rules(&key.0)
+                && !expected.contains_key(*key)
         })
         .collect();
     assert!(more.is_empty(), "{} are not in the history: {:?}", more.len(), more.first());

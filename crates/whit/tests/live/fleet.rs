@@ -1,0 +1,117 @@
+//! `whit fleet` over a real store that real agents send to.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use formats::series_name::SeriesName;
+use libtest_mimic::Failed;
+use remote_store::RemoteStore;
+use serde_json::Value;
+
+use super::machine::{Running, Scratch, WHIT, documents, port, wait_for, whit};
+use super::trials::{Need, Trial, exact};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![exact("a_fleet_has_its_worst_machine_first", &[Need::Program("victoria-metrics")], worst_first)]
+}
+
+const CLOCK: &str = "whit_remote_write_clock_ahead_seconds";
+
+/// An agent that sends as this machine; `more` is added to its configuration.
+fn agent(scratch: &Scratch, store: &str, machine: &str, more: &str) -> Result<Running, Failed> {
+    let directory = scratch.0.join(machine);
+    fs::create_dir(&directory)?;
+    let config = format!(
+        "[[remote_write]]\nurl = \"{store}/api/v1/write\"\ninterval = \"1s\"\nfirst = \"1h\"\n\
+         labels = {{ instance = \"{machine}\", env = \"{}\" }}\n[recording]\nstarter = false\n\
+         [[record]]\nname = \"comm:whit_task_on_cpu_seconds:rate1m\"\ninterval = \"1s\"\n\
+         expression = \"topk(20, sum by (comm) (rate(whit_task_on_cpu_seconds_total[5s])) > 0)\"\n{more}",
+        &machine[..1]
+    );
+    fs::write(directory.join("agent.toml"), config)?;
+    let mut command = Command::new(WHIT);
+    command
+        .args(["agent", "--interval", "200ms", "--http", "127.0.0.1:0", "--config"])
+        .arg(directory.join("agent.toml"));
+    for (option, file) in [("--data", "data"), ("--now", "now"), ("--socket", "socket")] {
+        command.arg(option).arg(directory.join(file));
+    }
+    Ok(Running(command.stderr(Stdio::null()).spawn()?))
+}
+
+fn machines(store: &str, more: &[&str]) -> Vec<Value> {
+    let text = whit(&[&["fleet", "--from", store, "--json"], more].concat());
+    documents(&text).into_iter().map(|mut document| document["machine"].take()).collect()
+}
+
+fn names(machines: &[Value]) -> Vec<&str> {
+    machines.iter().filter_map(|machine| machine["name"].as_str()).collect()
+}
+
+fn worst_first() -> Result<(), Failed> {
+    let scratch = Scratch::new("fleet");
+    let address = format!("127.0.0.1:{}", port());
+    let mut words = Command::new("victoria-metrics");
+    words.arg("-storageDataPath").arg(scratch.0.join("store")).args(["-httpListenAddr", &address]);
+    words.args(["-search.latencyOffset", "0s", "-dedup.minScrapeInterval=1ms"]);
+    let _store = Running(words.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?);
+    let store = format!("http://{address}");
+    let client = RemoteStore::new(&store);
+    // One that has sent nothing for two hours.
+    let now_ms = probe::clock_now().realtime.0.cast_signed() / 1_000_000;
+    let name = SeriesName::parse("whit_build_info{instance=\"gone\",version=\"0.1.0\"}")?;
+    let samples = [(now_ms - 7_200_000, 1.0)];
+    wait_for("the store takes samples", || client.append([(&name, &samples[..])].into_iter()).is_ok());
+    let check = "[[check]]\nname = \"broken\"\ncommand = [\"sh\", \"-c\", \"exit 2\"]\ninterval = \"1s\"\nattempts = 1\n";
+    let _agents = [agent(&scratch, &store, "alpha", "")?, agent(&scratch, &store, "beta", check)?];
+    // The store remembers for some time that it did not have a series: it is asked when it has all.
+    for (machine, series) in [("alpha", CLOCK), ("beta", CLOCK), ("beta", "whit_check_state")] {
+        let data = scratch.0.join(machine).join("data").display().to_string();
+        let words = ["get", &format!("{series} offset 5s"), "--data", &data];
+        let is_recorded =
+            || Command::new(WHIT).args(words).output().is_ok_and(|output| output.status.success());
+        wait_for(&format!("{machine} has recorded {series}"), is_recorded);
+    }
+    wait_for("the store has all of it", || {
+        let machines = machines(&store, &[]);
+        let has_all = |name: &str| {
+            machines.iter().any(|machine| {
+                machine["name"] == name
+                    && machine["busy_cpus"].as_f64() > Some(0.0)
+                    && machine["largest"]["used_cpus"].as_f64() > Some(0.0)
+                    && machine["clock_ahead_ns"].is_i64()
+            })
+        };
+        let is_bad = |machine: &Value| machine["checks"]["critical_count"] == 1;
+        has_all("alpha") && has_all("beta") && machines.iter().any(is_bad)
+    });
+    let all = machines(&store, &[]);
+    assert_eq!(names(&all), ["gone", "beta", "alpha"]);
+    let cpus = std::thread::available_parallelism()?.get() as f64;
+    for machine in &all[1..] {
+        assert_eq!(machine["cpus_count"].as_f64(), Some(cpus), "{machine}");
+        assert_eq!(machine["version"], env!("CARGO_PKG_VERSION"));
+        // Both clocks are the same.
+        assert!(
+            machine["clock_ahead_ns"].as_i64().is_some_and(|ahead| ahead.abs() < 2_000_000_000),
+            "{machine}"
+        );
+        let memory = machine["memory_bytes"].as_f64().zip(machine["memory_available_bytes"].as_f64());
+        assert!(memory.is_some_and(|(all, available)| all > available && available > 0.0), "{machine}");
+    }
+    assert_eq!(all[1]["checks"]["critical_count"], 1, "{}", all[1]);
+    assert_eq!(all[1]["troubles"][0]["text"], "1 check is critical");
+    let silent_s = (now_ms - all[0]["silent_since_ns"].as_i64().ok_or("unknown")? / 1_000_000) / 1000;
+    // The store looks back for five minutes, in steps of as much.
+    assert!((6_600..=7_200).contains(&silent_s), "{silent_s}");
+    assert_eq!(names(&machines(&store, &["--selector", "{env=\"a\"}"])), ["alpha"]);
+    assert_eq!(names(&machines(&store, &["-n", "2"])), ["gone", "beta"]);
+    let one = whit(&["fleet", "beta", "--from", &store]);
+    assert!(one.contains("1 check is critical (critical)") && one.contains("memory left"), "{one}");
+    let table = whit(&["fleet", "--from", &store]);
+    assert!(table.ends_with("3 machines, 2 critical, 0 in warning\n"), "{table}");
+    let unknown = Command::new(WHIT).args(["fleet", "alpah", "--from", &store]).output()?;
+    let says = String::from_utf8(unknown.stderr)?;
+    assert!(!unknown.status.success() && says.contains("did you mean \"alpha\"?"), "{says}");
+    Ok(())
+}
