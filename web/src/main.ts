@@ -236,6 +236,9 @@ function show_frame(): void {
   const is_of_fleet = view.place === "fleet";
   element("to-fleet").hidden = !status.has_fleet;
   element("fleet-section").hidden = !is_of_fleet;
+  // The time line is that of the history here, and a list is of the present.
+  element("timeline").hidden = element("signs").hidden = is_of_fleet;
+  element("spans").hidden = element("window").hidden = is_of_fleet && view.machine === "";
   element("fleet-tools").hidden = view.machine !== "";
   element("fleet-title").textContent = is_of_fleet && view.machine !== "" ? view.machine : "Fleet";
   element("checks-section").hidden = !is_of_checks;

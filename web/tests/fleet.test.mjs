@@ -1,0 +1,171 @@
+// The view of a fleet in Chromium: an agent whose store has a thousand machines.
+
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+
+import { finally_end, is_accessible, launch, need, page_of, picture, prepare, test, until, watch } from "./browser.mjs";
+import { Machine } from "./machine.mjs";
+
+need("the fleet in a browser");
+
+const COUNT = 1000;
+const HOSTILE = '<img src=x onerror=alert(1)>"\\';
+const NAMES = [HOSTILE, ...Array.from({ length: COUNT - 1 }, (_, place) => `web${place + 1}`)];
+/** This one is silent, and this one's disk is full. */
+const [SILENT, FULL] = ["web7", "web10"];
+/** Questions that an answer may take, however many machines there are. */
+const MOST_QUESTIONS = 20;
+
+let machine, browser, agent, store;
+const complaints = [];
+/** What the store was asked: instants, and times. */
+const instants = [];
+const times = [];
+
+/** Answers as Prometheus does. */
+async function answer(request, response) {
+  let body = "";
+  for await (const part of request) body += part;
+  const url = new URL(request.url, "http://store");
+  const form = new URLSearchParams(body);
+  const query = form.get("query");
+  let data;
+  if (url.pathname.endsWith("/values")) data = NAMES;
+  else if (url.pathname.endsWith("/query")) {
+    instants.push(query);
+    data = { resultType: "vector", result: values(query, Number(form.get("time"))) };
+  } else {
+    times.push(query);
+    const [start, end, step] = ["start", "end", "step"].map((name) => Number(form.get(name)));
+    const steps = Array.from({ length: Math.floor((end - start) / step) + 1 }, (_, place) => [start + place * step, "0.5"]);
+    data = { resultType: "matrix", result: [{ metric: {}, values: steps }] };
+  }
+  response.setHeader("content-type", "application/json");
+  response.end(JSON.stringify({ status: "success", data }));
+}
+
+function values(query, time_s) {
+  const all = (value, labels = () => ({})) =>
+    NAMES.filter((name) => name !== SILENT).map((name, place) => ({
+      metric: { instance: name, ...labels(name, place) },
+      value: [time_s, String(typeof value === "function" ? value(name, place) : value)],
+    }));
+  if (query.includes("timestamp(")) return all(time_s - 2);
+  if (query.includes("whit_build_info")) return all(1, () => ({ version: "0.1.0" }));
+  if (query.startsWith("count by (instance) (node_cpu")) return all(4);
+  if (query.includes("node_cpu_seconds_total")) return all((_, place) => (place % 40) / 10);
+  if (query.includes("whit_tasks_seconds_total")) return all((_, place) => (place % 7) / 10, () => ({ state: "block_io" }));
+  if (query.includes("MemTotal")) return all(8 * 2 ** 30);
+  if (query.includes("MemAvailable")) return all((_, place) => (1 + (place % 6)) * 2 ** 30);
+  if (query.includes("node_filesystem")) return all((name) => (name === FULL ? 0.01 : 0.5), () => ({ mountpoint: "/srv" }));
+  return [];
+}
+
+prepare(async () => {
+  const server = createServer((request, response) => void answer(request, response));
+  store = server.listen(0, "127.0.0.1");
+  await new Promise((ready) => server.once("listening", ready));
+  machine = new Machine();
+  agent = await machine.agent(9154, `[fleet]\nurl = "http://127.0.0.1:${store.address().port}"\n`);
+  browser = await launch();
+});
+
+finally_end(() => ({ browsers: [browser], machine: { end: async () => (store?.close(), store?.closeAllConnections(), await machine?.end()) } }));
+
+async function open(hash, options = {}) {
+  const page = await page_of(browser, { viewport: { width: 1400, height: 900 }, ...options });
+  watch(page, complaints);
+  await page.goto(`${agent.address}/${hash}`);
+  await page.locator("#own-cost:has-text('whit:')").waitFor();
+  return page;
+}
+
+const rows = (page) => page.locator("#fleet tbody tr");
+const field = (page) => page.locator("#fleet-find");
+const first = (page) => rows(page).first().locator("td").first();
+
+test("a thousand machines, those in trouble first, by a fixed number of questions", async () => {
+  const page = await open("#place=fleet");
+  await rows(page).first().waitFor();
+  assert.equal(await rows(page).count(), COUNT);
+  assert.equal(await first(page).textContent(), SILENT);
+  assert.equal(await rows(page).nth(1).locator("td").first().textContent(), FULL);
+  assert.match(await rows(page).nth(1).textContent(), /critical \/srv has 1 % left/);
+  assert.match(await page.locator("#fleet-state").textContent(), /^1000 machines, 2 critical, 0 in warning\.$/);
+  assert.ok(instants.length <= MOST_QUESTIONS, `${instants.length} questions`);
+  // A second page asks nothing more.
+  const asked = instants.length;
+  const other = await open("#place=fleet");
+  await rows(other).first().waitFor();
+  assert.ok(instants.length === asked || instants.length <= 2 * asked, "what is fresh is not asked for again");
+  await other.close();
+  await is_accessible(page);
+  await picture(page, "fleet");
+  await page.close();
+});
+
+test("machines are found and ordered", async () => {
+  const page = await open("#place=fleet");
+  await rows(page).first().waitFor();
+  await field(page).fill("web99");
+  await until("eleven are left", async () => (await rows(page).count()) === 11);
+  assert.equal(new URLSearchParams(new URL(page.url()).hash.slice(1)).get("find"), "web99");
+  await field(page).fill("");
+  await page.getByRole("button", { name: "machine", exact: true }).click();
+  await until("by name", async () => (await rows(page).nth(2).locator("td").first().textContent()) === "web2");
+  await page.getByRole("button", { name: "CPU", exact: true }).click();
+  await until("the busiest first", async () => (await rows(page).first().textContent()).includes("3.90 of 4"));
+  await page.close();
+});
+
+test("a machine has the plots of this one, of its own series alone", async () => {
+  const page = await open("#place=fleet");
+  await rows(page).first().waitFor();
+  await field(page).fill("<img");
+  await until("it is left", async () => (await rows(page).count()) === 1);
+  times.length = 0;
+  await first(page).locator("a").click();
+  await page.locator('figure[aria-label^="CPU:"]').waitFor();
+  assert.equal(await page.locator("#fleet-title").textContent(), HOSTILE);
+  await until("it is asked for", () => times.length > 0);
+  const wanted = `instance=${JSON.stringify(HOSTILE)}`;
+  for (const query of times) {
+    const selectors = (query.match(/node_\w+|whit_\w+/g) ?? []).length;
+    assert.ok(selectors > 0 && query.split(wanted).length - 1 === selectors, query);
+  }
+  await is_accessible(page);
+  await page.close();
+});
+
+test("dark, narrow, and both are readable", async () => {
+  for (const [name, options] of [
+    ["fleet-dark", { colorScheme: "dark" }],
+    ["fleet-narrow", { viewport: { width: 360, height: 800 } }],
+  ]) {
+    const page = await open("#place=fleet&find=web1", options);
+    await rows(page).first().waitFor();
+    const width = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(width <= page.viewportSize().width, `${name}: ${width} pixels`);
+    await is_accessible(page);
+    await picture(page, name);
+    await page.close();
+  }
+});
+
+test("a store that is gone is said to be", async () => {
+  const page = await open("#place=fleet");
+  await rows(page).first().waitFor();
+  store.close();
+  store.closeAllConnections();
+  await until("the page says so", async () => {
+    await page.reload();
+    return page.locator("#trouble").isVisible();
+  });
+  assert.match(await page.locator("#trouble").textContent(), /127\.0\.0\.1/);
+  await page.close();
+});
+
+test("no page complained", () => {
+  // What is not answered is no defect of the page.
+  assert.deepEqual(complaints.filter((complaint) => !complaint.includes("502")), []);
+});
