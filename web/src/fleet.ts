@@ -73,7 +73,8 @@ export class Fleet {
     const machines = this.ordered().filter((machine) => words(machine).includes(find));
     const bad = (severity: string) => this.machines.filter(({ troubles }) => troubles[0]?.severity === severity).length;
     const counts = `${this.machines.length} ${this.machines.length === 1 ? "machine" : "machines"}, ${bad("critical")} critical, ${bad("warning")} in warning.`;
-    const state = this.at_ms === 0 ? "The store is being asked." : [counts, ...this.faults].join(" ");
+    const found = find === "" ? [] : [`${machines.length} found.`];
+    const state = this.at_ms === 0 ? "The store is being asked." : [counts, ...found, ...this.faults].join(" ");
     const head = made("tr", {}, ...COLUMNS.map((column) => this.heading(column)));
     const rows = machines.map((machine) => this.line(machine));
     const table = made("table", { className: "fleet" }, made("thead", {}, head), made("tbody", {}, ...rows));

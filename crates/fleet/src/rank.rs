@@ -2,6 +2,8 @@
 
 use std::cmp::{Ordering, Reverse};
 
+use text::natural_order::by_natural_order;
+
 use crate::machine::{Machine, Severity, Trouble};
 
 /// A machine whose newest sample is older is silent. Agents send every five seconds unless they are configured otherwise.
@@ -79,7 +81,7 @@ impl Machine {
         rank(other)
             .cmp(&rank(self))
             .then_with(|| other.waited_per_cpu().total_cmp(&self.waited_per_cpu()))
-            .then_with(|| self.name.cmp(&other.name))
+            .then_with(|| by_natural_order(&self.name, &other.name))
     }
 }
 

@@ -38,6 +38,9 @@ pub(crate) fn trials() -> Vec<Trial> {
             &with(&[Need::Program("/usr/lib/nagios/plugins/check_dummy")]),
             || follow("checks", &Reader::User),
         ),
+        exact("the_tutorial_of_a_fleet_is_true", &with(&[Need::Program("victoria-metrics")]), || {
+            follow("fleet", &Reader::User)
+        }),
         exact("the_tutorial_of_feeds_is_true", &with(&[python]), || follow("feeds", &Reader::User)),
     ]
 }
