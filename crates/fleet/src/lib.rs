@@ -10,7 +10,7 @@ mod questions;
 mod rank;
 
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use formats::series_name::SeriesName;
 use query::Answer;
@@ -51,9 +51,9 @@ pub struct Snapshot {
 }
 
 impl Fleet {
-    /// Takes the store of these options.
-    pub fn new(options: &FleetOptions) -> Self {
-        let store = RemoteStore::new(&options.url).with_headers(options.headers.clone());
+    /// Takes the store of these options, each of whose answers may take so long.
+    pub fn new(options: &FleetOptions, longest: Duration) -> Self {
+        let store = RemoteStore::with(&options.url, options.headers.clone(), longest);
         Self { store, matchers: options.matchers.clone() }
     }
 

@@ -52,17 +52,14 @@ pub struct RemoteStore {
 impl RemoteStore {
     /// Connects with the first request.
     pub fn new(url: &str) -> Self {
-        let url = url.trim_end_matches('/').to_owned();
-        Self { client: client(LONGEST_WAIT, MOST_REDIRECTS), url, headers: Vec::new() }
+        Self::with(url, Vec::new(), LONGEST_WAIT)
     }
 
-    /// Returns the same, with these headers in each question. Redirects are not followed: they would take credentials elsewhere.
-    #[must_use]
-    pub fn with_headers(self, headers: Vec<(String, String)>) -> Self {
-        if headers.is_empty() {
-            return self;
-        }
-        Self { client: client(LONGEST_WAIT, 0), headers, ..self }
+    /// Sends these headers with each question, and waits for an answer so long at most. With headers redirects are not followed: they would
+    /// take credentials elsewhere.
+    pub fn with(url: &str, headers: Vec<(String, String)>, longest: Duration) -> Self {
+        let redirects = if headers.is_empty() { MOST_REDIRECTS } else { 0 };
+        Self { client: client(longest, redirects), url: url.trim_end_matches('/').to_owned(), headers }
     }
 
     /// Appends samples, in milliseconds since 1970.

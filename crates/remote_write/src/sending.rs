@@ -155,6 +155,7 @@ impl Sending {
         }
         let Some(on_its_way) = &mut self.on_its_way else {
             self.sources.iter_mut().for_each(|source| source.is_done = false);
+            self.forget_step_back();
             return Ok(false);
         };
         if let Err(later) = self.delivery.send_next(&mut on_its_way.shipment) {
@@ -193,9 +194,6 @@ impl Sending {
 
     fn next_of(&mut self, origin: Origin) -> Result<Option<OnItsWay>, StoreError> {
         let now_ns = now_ns();
-        if !self.sources[origin as usize].path.exists() {
-            return Ok(None);
-        }
         let Some(mut behind_ns) = self.place(origin) else {
             // All begin at the same time, and so will checks that there are not yet.
             return self.begin_new().map(|()| None);
@@ -226,7 +224,11 @@ impl Sending {
     /// Gives a new receiver its places: the last tick, or as much before it as it wants. An origin that another version did not know begins where
     /// the machine is.
     fn begin_new(&mut self) -> Result<(), StoreError> {
-        let history = History::open(&self.sources[Origin::Machine as usize].path)?;
+        let path = &self.sources[Origin::Machine as usize].path;
+        if !path.exists() {
+            return Ok(());
+        }
+        let history = History::open(path)?;
         if let Some((first_ns, last_ns)) = history.extent()?.realtime_ns {
             let first = i64::try_from(self.options.first.as_nanos()).unwrap_or(i64::MAX);
             let behind_ns = last_ns.min(now_ns()).saturating_sub(first).max(first_ns) - 1;
@@ -264,9 +266,7 @@ impl Sending {
         self.set_place(origin, place_ns);
         let source = &mut self.sources[origin as usize];
         source.from_ns = source.from_ns.filter(|_| to_ns < place_ns).map(|_| to_ns);
-        if self.sources.iter().all(|source| source.from_ns.is_none()) {
-            self.has_stepped_back = false;
-        }
+        self.forget_step_back();
         self.progress.missed_ns += missed_ns;
         self.progress.damaged_count += damaged;
         self.progress.rule_failures_count += faults.len() as u64;
@@ -313,6 +313,13 @@ impl Sending {
         for origin in ORIGINS {
             self.sources[origin as usize].from_ns =
                 self.place(origin).map(|place_ns| place_ns.saturating_sub(again_ns));
+        }
+    }
+
+    /// When all has gone out again, the next outage is another one.
+    fn forget_step_back(&mut self) {
+        if self.sources.iter().all(|source| source.from_ns.is_none()) {
+            self.has_stepped_back = false;
         }
     }
 

@@ -66,11 +66,55 @@ impl Source {
     /// # Errors
     /// If the history cannot be read.
     pub(crate) fn next(&mut self, behind_ns: i64, now_ns: i64) -> Result<Option<Part>, StoreError> {
+        let next = self.read_next(behind_ns, now_ns);
+        if let Ok(None) = next {
+            // Nothing is there that could go out again.
+            self.from_ns = None;
+        }
+        next
+    }
+
+    fn read_next(&mut self, behind_ns: i64, now_ns: i64) -> Result<Option<Part>, StoreError> {
         let until_ns = self.until_ns.take().filter(|_| self.from_ns.is_none());
         let range_ns = (self.from_ns.unwrap_or(behind_ns), until_ns);
+        // There may be no checks, or not yet.
+        if !self.path.exists() {
+            return Ok(None);
+        }
         match &mut self.reader {
             AnyReader::Recorded(reader) => reader.next(&self.path, &mut self.selection, range_ns, now_ns),
             AnyReader::Rules(reader) => reader.next(&self.path, &self.selection, range_ns, now_ns),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use formats::relabel::Relabelling;
+
+    use super::*;
+
+    #[test]
+    fn an_origin_without_anything_does_not_wait_for_what_goes_out_again() {
+        let options = ReceiverOptions {
+            name: "store".to_owned(),
+            url: "http://store/".to_owned(),
+            headers: Vec::new(),
+            selectors: Vec::new(),
+            relabelling: Relabelling::default(),
+            labels: Vec::new(),
+            rules: Vec::new(),
+            interval: Duration::ZERO,
+            timeout: Duration::ZERO,
+            first: Duration::ZERO,
+            again: Duration::ZERO,
+        };
+        for mut source in Source::all(&options, Path::new("/nowhere/history.sqlite")) {
+            source.from_ns = Some(1);
+            assert!(source.next(2, 3).unwrap().is_none());
+            assert_eq!(source.from_ns, None);
         }
     }
 }

@@ -1,7 +1,6 @@
 //! The fleet: what a store elsewhere has of all machines, and of one of them.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use axum::Extension;
 use axum::extract::{Request, State};
@@ -10,10 +9,9 @@ use facts::task::rounds::Scope;
 
 use super::answers;
 use super::api::Form;
-use super::page::{queries, steps};
-use super::reply::{Refusal, internal, success};
+use super::page::{queries, reply, steps};
+use super::reply::{Refusal, success};
 use super::shared::{Shared, must_see_all};
-use super::shared_fleet::LONGEST;
 
 /// All machines, those in trouble first.
 pub(super) async fn machines(
@@ -21,8 +19,7 @@ pub(super) async fn machines(
     Extension(scope): Extension<Scope>,
 ) -> Result<Response, Refusal> {
     must_see_all(scope)?;
-    let asked = tokio::task::spawn_blocking(move || shared.fleet.ask()).await;
-    Ok(success(&*asked.map_err(|_| internal("it ended early"))??))
+    Ok(success(&*shared.fleet.machines().await?))
 }
 
 /// The answers to expressions about one machine.
@@ -35,14 +32,6 @@ pub(super) async fn plots(
     let form = Form::read(request).await?;
     let (queries, steps) = (queries(&form)?, steps(&form)?);
     let machine = form.needed("machine")?.to_owned();
-    let asked = tokio::task::spawn_blocking(move || {
-        let deadline = Instant::now() + LONGEST;
-        let found = shared.fleet.fleet()?.of_machine(&machine, &queries, steps.into(), deadline);
-        Ok::<_, Refusal>(answers::of_store(&queries, found, steps))
-    });
-    let answers = asked.await.map_err(|_| internal("it ended early"))??;
-    match serde_json::to_value(&answers) {
-        Ok(answers) => Ok(success(&answers)),
-        Err(_) => Err(internal("the reply cannot be written")),
-    }
+    let found = shared.fleet.of_machine(machine, queries.clone(), steps.into()).await?;
+    Ok(reply(Ok(answers::of_store(&queries, found, steps))))
 }

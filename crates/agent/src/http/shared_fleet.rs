@@ -1,31 +1,40 @@
 //! The fleet of the agent's configuration, whose store is asked once for all pages.
 
-use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
-use fleet::{Fleet, FleetOptions};
+use fleet::{Asked, Fleet, FleetOptions};
 use jiff::Timestamp;
+use query::Answer;
 use serde_json::{Value, json};
+use tokio::sync::Mutex;
 
-use super::reply::{Refusal, refusal};
+use super::reply::{Refusal, internal, refusal};
 
 /// An answer is kept for so long: the number of pages does not change what the store is asked.
 const FRESH: Duration = Duration::from_secs(5);
-/// After this nothing more is asked for an answer.
-pub(super) const LONGEST: Duration = Duration::from_secs(15);
+/// After this nothing more is asked for an answer, and the longest that one question may take.
+const LONGEST: Duration = Duration::from_secs(15);
+const LONGEST_QUESTION: Duration = Duration::from_secs(10);
+
+/// The last answer of the store, and when it was made.
+type LastAnswer = Option<(Instant, Result<Arc<Value>, String>)>;
 
 /// The fleet of this agent's configuration.
 #[derive(Debug, Default)]
 pub(super) struct SharedFleet {
-    fleet: Option<Fleet>,
-    /// The last answer, and when it was made. Locked while the store is asked.
-    last: Mutex<Option<(Instant, Arc<Value>)>>,
+    fleet: Option<Arc<Fleet>>,
+    /// Locked while the store is asked: others wait for the same answer, and occupy no thread.
+    last: Mutex<LastAnswer>,
+    /// Locked while one machine is asked about.
+    of_machine: Mutex<()>,
 }
 
 impl SharedFleet {
     pub(super) fn new(options: Option<&FleetOptions>) -> Self {
-        Self { fleet: options.map(Fleet::new), last: Mutex::default() }
+        let fleet = options.map(|options| Arc::new(Fleet::new(options, LONGEST_QUESTION)));
+        Self { fleet, ..Self::default() }
     }
 
     /// Returns whether a fleet is configured.
@@ -33,36 +42,44 @@ impl SharedFleet {
         self.fleet.is_some()
     }
 
-    pub(super) fn fleet(&self) -> Result<&Fleet, Refusal> {
+    fn fleet(&self) -> Result<Arc<Fleet>, Refusal> {
         let message = "no store is configured: [fleet] in the agent's configuration";
-        self.fleet.as_ref().ok_or_else(|| refusal(StatusCode::NOT_FOUND, "not_found", message))
+        self.fleet.clone().ok_or_else(|| refusal(StatusCode::NOT_FOUND, "not_found", message))
     }
 
-    /// Asks the store, or takes the last answer. One request asks at a time.
-    pub(super) fn ask(&self) -> Result<Arc<Value>, Refusal> {
+    /// Returns all machines, by the last answer if it is fresh.
+    pub(super) async fn machines(&self) -> Result<Arc<Value>, Refusal> {
         let fleet = self.fleet()?;
-        let mut last = match self.last.try_lock() {
-            Ok(last) => last,
-            Err(TryLockError::Poisoned(error)) => PoisonError::into_inner(error),
-            Err(TryLockError::WouldBlock) => {
-                let message = "the store is being asked already";
-                return Err(refusal(StatusCode::SERVICE_UNAVAILABLE, "busy", message));
+        let mut last = self.last.lock().await;
+        let fresh = last.as_ref().filter(|(at, _)| at.elapsed() < FRESH).map(|(_, answer)| answer.clone());
+        let answer = match fresh {
+            Some(answer) => answer,
+            None => {
+                let asked = tokio::task::spawn_blocking(move || machines(&fleet)).await;
+                let answer = asked.map_err(|_| internal("it ended early"))?;
+                *last = Some((Instant::now(), answer.clone()));
+                answer
             }
         };
-        if let Some((at, answer)) = last.as_ref().filter(|(at, _)| at.elapsed() < FRESH) {
-            let _ = at;
-            return Ok(Arc::clone(answer));
-        }
-        let at_ms = Timestamp::now().as_millisecond();
-        let snapshot = fleet.at(at_ms, Instant::now() + LONGEST).map_err(of_store)?;
-        let answer =
-            json!({ "at_ms": snapshot.at_ms, "machines": snapshot.machines, "faults": snapshot.faults });
-        let answer = Arc::new(answer);
-        *last = Some((Instant::now(), Arc::clone(&answer)));
-        Ok(answer)
+        answer.map_err(|message| refusal(StatusCode::BAD_GATEWAY, "store", message))
+    }
+
+    /// Returns the answers to expressions about one machine.
+    pub(super) async fn of_machine(
+        &self,
+        machine: String,
+        expressions: Vec<String>,
+        asked: Asked,
+    ) -> Result<Vec<Result<Answer, String>>, Refusal> {
+        let fleet = self.fleet()?;
+        let _turn = self.of_machine.lock().await;
+        let ask = move || fleet.of_machine(&machine, &expressions, asked, Instant::now() + LONGEST);
+        tokio::task::spawn_blocking(ask).await.map_err(|_| internal("it ended early"))
     }
 }
 
-fn of_store(message: String) -> Refusal {
-    refusal(StatusCode::BAD_GATEWAY, "store", &message)
+fn machines(fleet: &Fleet) -> Result<Arc<Value>, String> {
+    let snapshot = fleet.at(Timestamp::now().as_millisecond(), Instant::now() + LONGEST)?;
+    let answer = json!({ "at_ms": snapshot.at_ms, "machines": snapshot.machines, "faults": snapshot.faults });
+    Ok(Arc::new(answer))
 }

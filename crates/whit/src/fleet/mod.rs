@@ -19,14 +19,16 @@ use command::output::Output;
 
 use self::arguments::FleetArgs;
 
-/// After this nothing more is asked.
+/// After this nothing more is asked, and the longest that one question may take.
 const LONGEST: Duration = Duration::from_secs(60);
+const LONGEST_QUESTION: Duration = Duration::from_secs(30);
 
 /// Asks the store, and prints its machines.
 pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let args = arguments::from_matches(matches)?;
-    let snapshot =
-        Fleet::new(&args.options).at(args.at_ms, Instant::now() + LONGEST).map_err(Failure::new)?;
+    let snapshot = Fleet::new(&args.options, LONGEST_QUESTION)
+        .at(args.at_ms, Instant::now() + LONGEST)
+        .map_err(Failure::new)?;
     let snapshot = chosen(snapshot, &args)?;
     for fault in &snapshot.faults {
         eprintln!("whit fleet: {}", fault.shown());

@@ -81,7 +81,7 @@ pub(super) async fn style(State(shared): State<Arc<Shared>>, asked: HeaderMap) -
     shared.assets.style.reply(&asked)
 }
 
-fn reply(made: Result<impl Serialize, Refusal>) -> Response {
+pub(super) fn reply(made: Result<impl Serialize, Refusal>) -> Response {
     match made.map(serde_json::to_value) {
         Ok(Ok(value)) => success(&value),
         Ok(Err(_)) => internal("the reply cannot be written").into_response(),
