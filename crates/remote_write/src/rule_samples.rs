@@ -50,7 +50,8 @@ impl RuleReader {
         (behind_ns, to_ns): (i64, Option<i64>),
         now_ns: i64,
     ) -> Result<Option<Part>, StoreError> {
-        if self.rules.is_empty() {
+        // Most of the time nothing is due, and the history is not opened for it.
+        if self.first_step_ns(behind_ns, now_ns).is_none() {
             return Ok(None);
         }
         let past = Past::open(path)?;
@@ -61,7 +62,7 @@ impl RuleReader {
         let mut end_ns = to_ns.unwrap_or_else(|| from_ns.saturating_add(self.length_ns)).min(newest_ns);
         let is_last = |end_ns: i64| to_ns.is_none() && end_ns >= newest_ns;
         let Some(first_step_ns) = self.first_step_ns(from_ns, end_ns) else {
-            // Most of the time nothing is due yet. Otherwise this part of the history has nothing to evaluate.
+            // The step is still to come in the history, or this part of it has none.
             let is_over = end_ns <= from_ns || is_last(end_ns);
             return Ok((!is_over).then(|| Part::empty(end_ns, first_ns)));
         };
