@@ -12,7 +12,6 @@ mod rank;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use formats::series_name::SeriesName;
 use query::Answer;
 use remote_store::RemoteStore;
 
@@ -21,7 +20,7 @@ pub use remote_store::Asked;
 pub use machine::{CheckCounts, FiringAlert, FullestFilesystem, Largest, Machine, Severity, Trouble, Wait};
 pub use options::{FleetOptions, matchers, read};
 
-use questions::{QUESTIONS, SIGN_OF_LIFE};
+use questions::{LAST_SEEN, QUESTIONS, Question, SIGN_OF_LIFE};
 
 const TOO_SLOW: &str = "the store answers too slowly";
 /// The label that names a machine, as remote write adds it.
@@ -60,27 +59,21 @@ impl Fleet {
     /// Asks for all machines that were seen in the day before an instant in milliseconds since 1970. After the deadline nothing more is asked.
     ///
     /// # Errors
-    /// If the store cannot be asked which machines there are. What else it does not answer is missing.
+    /// If the store cannot be asked which machines there are, and when they were seen. What else it does not answer is missing.
     pub fn at(&self, at_ms: i64, deadline: Instant) -> Result<Snapshot, String> {
         let selector = format!("{SIGN_OF_LIFE}{{{}}}", self.matchers);
         let names = self.store.label_values(INSTANCE, &selector, [at_ms - DAY_MS, at_ms])?;
         let mut machines: BTreeMap<String, Machine> =
             names.into_iter().map(|name| (name.clone(), Machine::new(name))).collect();
+        // A machine that is not known to live is not a dead one.
+        self.ask(&LAST_SEEN, &mut machines, at_ms)?;
         let mut faults = Vec::new();
         for question in &QUESTIONS {
             if Instant::now() >= deadline {
                 faults.push(TOO_SLOW.to_owned());
                 break;
             }
-            let expression = question.expression.replace("$match", &self.matchers);
-            match self.store.ask(&expression, Asked::At { at_ms }) {
-                Ok(answer) => each(answer, |series, value| {
-                    if let Some(machine) = machines.get_mut(series.get(INSTANCE)) {
-                        (question.learn)(machine, &series, value);
-                    }
-                }),
-                Err(error) => faults.push(error),
-            }
+            faults.extend(self.ask(question, &mut machines, at_ms).err());
         }
         if faults.is_empty() {
             self.ask_for_silent(&mut machines, at_ms, &mut faults);
@@ -89,6 +82,24 @@ impl Fleet {
         machines.iter_mut().for_each(|machine| machine.judge(at_ms));
         machines.sort_by(Machine::worse_first);
         Ok(Snapshot { at_ms, machines, faults })
+    }
+
+    /// Lets all machines learn from the answer to a question.
+    fn ask(
+        &self,
+        question: &Question,
+        machines: &mut BTreeMap<String, Machine>,
+        at_ms: i64,
+    ) -> Result<(), String> {
+        let expression = question.expression.replace("$match", &self.matchers);
+        if let Answer::Vector(series) = self.store.ask(&expression, Asked::At { at_ms })? {
+            for (name, point) in series {
+                if let Some(machine) = machines.get_mut(name.get(INSTANCE)) {
+                    (question.learn)(machine, &name, point.value);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The answers to expressions about one machine, at each step of a time in milliseconds since 1970; an error is in the place of its
@@ -119,8 +130,11 @@ impl Fleet {
             return;
         }
         // The last instants of a series, of a step at which the store looks back far enough.
-        let expression =
-            format!("count by ({INSTANCE}) ({SIGN_OF_LIFE}{{{INSTANCE}=~\"{}\"}})", names.join("|"));
+        let expression = format!(
+            "count by ({INSTANCE}) ({SIGN_OF_LIFE}{{{INSTANCE}=~\"{}\",{}}})",
+            names.join("|"),
+            self.matchers
+        );
         let asked = Asked::Between { from_ms: at_ms - DAY_MS, to_ms: at_ms, step_ms: 300_000 };
         match self.store.ask(&expression, asked) {
             Ok(Answer::Matrix(series)) => {
@@ -149,12 +163,6 @@ fn escaped(name: &str) -> String {
         }
     }
     escaped
-}
-
-fn each(answer: Answer, mut learn: impl FnMut(SeriesName, f64)) {
-    if let Answer::Vector(series) = answer {
-        series.into_iter().for_each(|(name, point)| learn(name, point.value));
-    }
 }
 
 #[cfg(test)]

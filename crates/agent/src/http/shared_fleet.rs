@@ -26,9 +26,9 @@ type LastAnswer = Option<(Instant, Result<Arc<Value>, String>)>;
 pub(super) struct SharedFleet {
     fleet: Option<Arc<Fleet>>,
     /// Locked while the store is asked: others wait for the same answer, and occupy no thread.
-    last: Mutex<LastAnswer>,
+    last: Arc<Mutex<LastAnswer>>,
     /// Locked while one machine is asked about.
-    of_machine: Mutex<()>,
+    of_machine: Arc<Mutex<()>>,
 }
 
 impl SharedFleet {
@@ -50,15 +50,18 @@ impl SharedFleet {
     /// Returns all machines, by the last answer if it is fresh.
     pub(super) async fn machines(&self) -> Result<Arc<Value>, Refusal> {
         let fleet = self.fleet()?;
-        let mut last = self.last.lock().await;
+        let mut last = Arc::clone(&self.last).lock_owned().await;
         let fresh = last.as_ref().filter(|(at, _)| at.elapsed() < FRESH).map(|(_, answer)| answer.clone());
         let answer = match fresh {
             Some(answer) => answer,
             None => {
-                let asked = tokio::task::spawn_blocking(move || machines(&fleet)).await;
-                let answer = asked.map_err(|_| internal("it ended early"))?;
-                *last = Some((Instant::now(), answer.clone()));
-                answer
+                // It stays locked also if the page does not wait for the answer any more: one question at a time.
+                let ask = move || {
+                    let answer = machines(&fleet);
+                    *last = Some((Instant::now(), answer.clone()));
+                    answer
+                };
+                tokio::task::spawn_blocking(ask).await.map_err(|_| internal("it ended early"))?
             }
         };
         answer.map_err(|message| refusal(StatusCode::BAD_GATEWAY, "store", message))
@@ -72,8 +75,11 @@ impl SharedFleet {
         asked: Asked,
     ) -> Result<Vec<Result<Answer, String>>, Refusal> {
         let fleet = self.fleet()?;
-        let _turn = self.of_machine.lock().await;
-        let ask = move || fleet.of_machine(&machine, &expressions, asked, Instant::now() + LONGEST);
+        let turn = Arc::clone(&self.of_machine).lock_owned().await;
+        let ask = move || {
+            let _turn = turn;
+            fleet.of_machine(&machine, &expressions, asked, Instant::now() + LONGEST)
+        };
         tokio::task::spawn_blocking(ask).await.map_err(|_| internal("it ended early"))
     }
 }
