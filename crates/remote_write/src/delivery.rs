@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use formats::remote_write;
 use http_client::{Client, client, described};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::options::ReceiverOptions;
 use crate::shipment::{Refusal, Shipment};
@@ -14,6 +14,9 @@ const MOST_ANSWER_BYTES: u64 = 4096;
 const MOST_SHOWN: usize = 200;
 /// The longest pause that a receiver can ask for.
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
+
+/// The longest request by which the receiver's clock is read.
+const LONGEST_TO_SET_BY: SignedDuration = SignedDuration::from_secs(1);
 
 /// Why a request is made again later.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,9 +85,9 @@ impl Delivery {
             |error: &http_client::Error| Later { message: described(error), is_unreached: true, after: None };
         let begun = Timestamp::now();
         let mut response = request.send(body).map_err(|error| unreached(&error))?;
+        let ended = Timestamp::now();
         let date = response.headers().get("date").and_then(|value| value.to_str().ok());
-        self.clock_ahead_s =
-            date.and_then(|date| ahead_s([begun, Timestamp::now()], date)).or(self.clock_ahead_s);
+        self.clock_ahead_s = date.and_then(|date| ahead_s([begun, ended], date)).or(self.clock_ahead_s);
         let status = response.status();
         let after = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
         let after = after.and_then(|text| text.trim().parse().ok()).map(Duration::from_secs);
@@ -108,6 +111,10 @@ impl Delivery {
 
 /// How far a clock is ahead of that of an answer's date, in seconds: the answer was made between two instants, and a date has no fraction.
 fn ahead_s(instants: [Timestamp; 2], date: &str) -> Option<f64> {
+    // Somewhere in a longer request is no time.
+    if instants[1].duration_since(instants[0]) > LONGEST_TO_SET_BY {
+        return None;
+    }
     let date = jiff::fmt::rfc2822::parse(date).ok()?.timestamp();
     let [from_s, to_s] =
         instants.map(|instant| (instant.as_millisecond() - date.as_millisecond()) as f64 / 1000.0);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use configuration::http_headers::pairs;
 use configuration::{Fault, Options, parse};
-use facts::catalog::METRICS;
+use facts::catalog::{METRICS, agent_metric};
 use formats::series_name::{is_label, is_metric};
 use query::Query;
 
@@ -31,7 +31,7 @@ pub(crate) fn read_rules(root: &Options<'_, '_>) -> Result<Vec<RecordingRule>, F
         }
     }
     let own = of_tables(root)?;
-    // One's own rule takes the place of one with its name.
+    // A configured rule replaces the usual one of its name.
     rules.retain(|rule| own.iter().all(|own| own.name != rule.name));
     rules.extend(own);
     Ok(rules)
@@ -62,7 +62,10 @@ fn rule(table: &Options<'_, '_>) -> Result<RecordingRule, Fault> {
     if !is_metric(name) {
         return Err(table.fault_of("name", "expected letters, digits, \"_\" and \":\", no digit first"));
     }
-    if METRICS.iter().any(|metric| metric.name == name) || name.starts_with("whit_") {
+    if METRICS.iter().any(|metric| metric.name == name)
+        || agent_metric(name).is_some()
+        || name.starts_with("whit_")
+    {
         let message = "this name is that of a recorded metric, or could be: one with \":\" never is";
         return Err(table.fault_of("name", message));
     }
@@ -119,6 +122,7 @@ mod tests {
             ("[[record]]\nname = \"a:b\"".to_owned(), "this needs expression"),
             ("[[record]]\nname = \"a b\"\nexpression = \"up\"".to_owned(), "expected letters"),
             ("[[record]]\nname = \"node_load1\"\nexpression = \"up\"".to_owned(), "this name is that of"),
+            ("[[record]]\nname = \"ALERTS\"\nexpression = \"up\"".to_owned(), "this name is that of"),
             ("[[record]]\nname = \"a:b\"\nexpression = \"up[5m]\"".to_owned(), "expected an expression"),
             ("[[record]]\nname = \"a:b\"\nexpression = \"sum(\"".to_owned(), ""),
             (format!("{rule}{rule}"), "there is a rule \"a:b\" already"),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use formats::relabel::{Relabelled, Relabelling};
-use formats::series_name::SeriesName;
+use formats::series_name::{METRIC, SeriesName};
 use query::{Matcher, parse_selector};
 
 use crate::options::ReceiverOptions;
@@ -69,6 +69,14 @@ impl Selection {
         self.conflict.as_ref().map(|(one, other)| (one.as_str(), other.as_str()))
     }
 
+    /// Returns whether series of a metric may go out.
+    pub(crate) fn may_have(&self, metric: &str) -> bool {
+        let may_meet = |matchers: &Vec<Matcher>| {
+            matchers.iter().all(|matcher| matcher.label != METRIC || matcher.accepts(metric))
+        };
+        self.selectors.is_empty() || self.selectors.iter().any(may_meet)
+    }
+
     /// The name with which a series goes out; `None`: it does not.
     pub(crate) fn sent(&self, name: SeriesName) -> Option<SeriesName> {
         let meets = |matchers: &Vec<Matcher>| {
@@ -121,6 +129,7 @@ mod tests {
             sent(&selection),
             ["node_load1{instance=\"web1\",job=\"whit\"}", "up{instance=\"web1\",job=\"own\"}"]
         );
+        assert!(selection.may_have("node_load15") && selection.may_have("up") && !selection.may_have("a:b"));
         // What is not recorded any more is forgotten.
         selection.update(&["node_load5"]);
         assert_eq!(sent(&selection), ["node_load5{instance=\"web1\",job=\"whit\"}"]);

@@ -192,11 +192,11 @@ impl Sending {
         None
     }
 
-    fn next_of(&mut self, origin: Origin) -> Result<Option<OnItsWay>, StoreError> {
+    fn next_of(&mut self, origin: Origin) -> Result<Option<OnItsWay>, String> {
         let now_ns = now_ns();
         let Some(mut behind_ns) = self.place(origin) else {
             // All begin at the same time, and so will checks that there are not yet.
-            return self.begin_new().map(|()| None);
+            return self.begin_new().map(|()| None).map_err(|error| error.to_string());
         };
         if behind_ns > now_ns + AHEAD_NS {
             let name = &self.options.name;
@@ -264,6 +264,10 @@ impl Sending {
         // What went out again may lie before it.
         let place_ns = self.place(origin).map_or(to_ns, |place_ns| place_ns.max(to_ns));
         self.set_place(origin, place_ns);
+        // Rules that are configured later begin then, and not where the last ones ended.
+        if origin == Origin::Machine && self.sources[Origin::Rules as usize].is_empty() {
+            self.set_place(Origin::Rules, place_ns);
+        }
         let source = &mut self.sources[origin as usize];
         source.from_ns = source.from_ns.filter(|_| to_ns < place_ns).map(|_| to_ns);
         self.forget_step_back();

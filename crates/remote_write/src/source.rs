@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use history::past::CHECKS;
-use store::StoreError;
 
 use crate::options::ReceiverOptions;
 use crate::rule_samples::RuleReader;
@@ -57,15 +56,23 @@ impl Source {
         [
             source(history.to_owned(), recorded()),
             source(history.with_file_name(CHECKS), recorded()),
-            source(history.to_owned(), AnyReader::Rules(RuleReader::new(&options.rules))),
+            source(
+                history.to_owned(),
+                AnyReader::Rules(RuleReader::new(&options.rules, &Selection::new(options))),
+            ),
         ]
+    }
+
+    /// Returns whether nothing ever comes from it.
+    pub(crate) fn is_empty(&self) -> bool {
+        matches!(&self.reader, AnyReader::Rules(reader) if reader.is_empty())
     }
 
     /// Reads what is next behind a place in nanoseconds since 1970; what was on its way when the agent ended has the same end again.
     ///
     /// # Errors
     /// If the history cannot be read.
-    pub(crate) fn next(&mut self, behind_ns: i64, now_ns: i64) -> Result<Option<Part>, StoreError> {
+    pub(crate) fn next(&mut self, behind_ns: i64, now_ns: i64) -> Result<Option<Part>, String> {
         let next = self.read_next(behind_ns, now_ns);
         if let Ok(None) = next {
             // Nothing is there that could go out again.
@@ -74,7 +81,7 @@ impl Source {
         next
     }
 
-    fn read_next(&mut self, behind_ns: i64, now_ns: i64) -> Result<Option<Part>, StoreError> {
+    fn read_next(&mut self, behind_ns: i64, now_ns: i64) -> Result<Option<Part>, String> {
         let until_ns = self.until_ns.take().filter(|_| self.from_ns.is_none());
         let range_ns = (self.from_ns.unwrap_or(behind_ns), until_ns);
         // There may be no checks, or not yet.
@@ -82,7 +89,10 @@ impl Source {
             return Ok(None);
         }
         match &mut self.reader {
-            AnyReader::Recorded(reader) => reader.next(&self.path, &mut self.selection, range_ns, now_ns),
+            AnyReader::Recorded(reader) => {
+                let next = reader.next(&self.path, &mut self.selection, range_ns, now_ns);
+                next.map_err(|error| error.to_string())
+            }
             AnyReader::Rules(reader) => reader.next(&self.path, &self.selection, range_ns, now_ns),
         }
     }
