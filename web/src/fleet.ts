@@ -10,17 +10,6 @@ type Column = "machine" | "seen" | "CPU" | "memory left" | "waits for" | "what i
 const COLUMNS: Column[] = ["machine", "seen", "CPU", "memory left", "waits for", "what is the matter"];
 /** Waits below this are written as zero. */
 const LEAST_WAIT = 0.005;
-/** Causes of waiting in words, as whit fleet writes them. */
-const CAUSES: Record<string, string> = {
-  run_queue: "a CPU",
-  block_io: "disks",
-  swap_in: "swap",
-  reclaim: "memory",
-  thrashing: "memory",
-  compaction: "memory",
-  copy: "copies of pages",
-  irq: "interrupts",
-};
 /** The colours are those of checks. */
 const AS_CHECKS: Record<string, string> = { critical: "critical", warning: "warning", notice: "unknown" };
 
@@ -38,6 +27,8 @@ export class Fleet {
   /** Null: those in trouble first. */
   private column: Column | null = null;
   private find = "";
+  /** The machine that is shown; null: all. */
+  private shown: string | null = null;
 
   constructor(private readonly events: FleetEvents) {
     const field = element<HTMLInputElement>("fleet-find");
@@ -50,6 +41,7 @@ export class Fleet {
 
   /** Asks for all machines. Those that are known stay until the store has answered. */
   async show_list(find: string, signal: AbortSignal): Promise<void> {
+    this.shown = null;
     const field = element<HTMLInputElement>("fleet-find");
     if (document.activeElement !== field) field.value = this.find = find;
     this.draw();
@@ -60,6 +52,9 @@ export class Fleet {
 
   /** Says what is known of one machine; its plots stand below. */
   async show_one(name: string, zone: Zone, signal: AbortSignal): Promise<void> {
+    // Nothing of another machine is left while this one is asked for.
+    if (this.shown !== name) element("fleet").replaceChildren();
+    this.shown = name;
     const { machines } = await agent.fleet(signal);
     const machine = machines.find((machine) => machine.name === name);
     unpressed(this, () => {
@@ -132,7 +127,7 @@ export class Fleet {
 }
 
 const wait_in_words = ({ cause, waited_ratio }: Machine["waits"][number]) =>
-  `${CAUSES[cause] ?? cause} ${waited_ratio.toFixed(2)} s/s`;
+  `${cause} ${waited_ratio.toFixed(2)} s/s`;
 
 const words = (machine: Machine) => [machine.name, machine.version, ...machine.troubles.map(({ text }) => text)].join(" ").toLowerCase();
 

@@ -43,6 +43,8 @@ let status: Status = { first_ms: null, last_ms: null, tick_ms: 0, version: "", s
 let shown: Window = { from_ms: 0, to_ms: 0 };
 let asked = new AbortController();
 let is_in_trouble = false;
+/** What is shown is being asked for. */
+let is_asking = false;
 /** Before this nothing is asked again of an agent that is busy. */
 let patient_until_ms = 0;
 let pointed: number | null = null;
@@ -151,13 +153,20 @@ function window_of(): Window {
   return { from_ms: Math.round(from_ms), to_ms: Math.round(to_ms) };
 }
 
+/** The store has more than the history here. */
+function window_of_fleet(): Window {
+  const to_ms = Math.round(view.end_ms ?? Date.now());
+  return { from_ms: Math.round(to_ms - (view.span_ms ?? DAY_MS)), to_ms };
+}
+
 async function show(): Promise<void> {
   asked.abort();
   asked = new AbortController();
   const { signal } = asked;
+  is_asking = true;
   try {
     status = await agent.status(view.span_ms, view.end_ms, signal);
-    shown = window_of();
+    shown = view.place === "fleet" ? window_of_fleet() : window_of();
     show_frame();
     table.arranged(view.by, view.sort);
     if (view.place === "checks") return await show_checks(signal);
@@ -180,6 +189,8 @@ async function show(): Promise<void> {
     if (signal.aborted) return;
     if (error instanceof agent.Busy) patient_until_ms = Date.now() + 1000 * error.retry_after_s;
     say(error instanceof Error ? error.message : String(error));
+  } finally {
+    if (!signal.aborted) is_asking = false;
   }
 }
 
@@ -209,17 +220,15 @@ async function show_rules(signal: AbortSignal): Promise<void> {
 
 /** All machines, or one of them with its plots. */
 async function show_fleet(signal: AbortSignal): Promise<void> {
-  const { machine, find, span_ms, end_ms, zone } = view;
+  const { machine, find, zone } = view;
   watch();
   const one = async () => {
     if (plotted !== `fleet ${machine}`) {
       plots?.end();
       plots = new Plots(element("plots"), machine_panels(true), events, agent.fleet_plots(machine));
       plotted = `fleet ${machine}`;
+      plotted_check = "";
     }
-    // The store has more than the history here.
-    const to_ms = end_ms ?? Date.now();
-    shown = { from_ms: to_ms - (span_ms ?? DAY_MS), to_ms };
     await Promise.all([fleet.show_one(machine, zone, signal), plots!.show(shown, 1000, zone, signal)]);
   };
   await Promise.all([machine === "" ? fleet.show_list(find, signal) : one(), ask_present(signal)]);
@@ -396,6 +405,7 @@ function say(trouble: string | null): void {
 /** Moves the window, or the chosen instant, by some time. */
 function move(by_ms: number): void {
   const to_ms = shown.to_ms + by_ms;
+  if (view.place === "fleet") return go({ end_ms: to_ms >= Date.now() ? null : to_ms });
   go({ end_ms: to_ms >= (status.last_ms ?? 0) ? null : Math.max(to_ms, status.first_ms ?? 0) });
 }
 
@@ -436,7 +446,7 @@ function begin(): void {
 function keep_up(): void {
   // The agent did not answer, or has not recorded anything: then it is asked again and again.
   if (Date.now() < patient_until_ms) return;
-  if (is_in_trouble && !document.hidden) return void show();
+  if (is_in_trouble && !document.hidden) return is_asking ? undefined : void show();
   if (!is_live()) return;
   const { signal } = asked;
   const parts = [signs_pace.keep(() => show_signs(signal)), troubles_pace.keep(() => count_troubles(signal))];

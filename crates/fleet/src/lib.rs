@@ -10,6 +10,7 @@ mod questions;
 mod rank;
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use query::Answer;
@@ -22,6 +23,8 @@ pub use options::{FleetOptions, matchers, read};
 
 use questions::{LAST_SEEN, QUESTIONS, Question, SIGN_OF_LIFE};
 
+/// Thousands of machines take some megabytes.
+const MOST_ANSWER_BYTES: u64 = 64 << 20;
 const TOO_SLOW: &str = "the store answers too slowly";
 /// The label that names a machine, as remote write adds it.
 pub const INSTANCE: &str = "instance";
@@ -52,7 +55,7 @@ pub struct Snapshot {
 impl Fleet {
     /// Takes the store of these options, each of whose answers may take so long.
     pub fn new(options: &FleetOptions, longest: Duration) -> Self {
-        let store = RemoteStore::with(&options.url, options.headers.clone(), longest);
+        let store = RemoteStore::with(&options.url, options.headers.clone(), longest, MOST_ANSWER_BYTES);
         Self { store, matchers: options.matchers.clone() }
     }
 
@@ -65,7 +68,7 @@ impl Fleet {
         let names = self.store.label_values(INSTANCE, &selector, [at_ms - DAY_MS, at_ms])?;
         let mut machines: BTreeMap<String, Machine> =
             names.into_iter().map(|name| (name.clone(), Machine::new(name))).collect();
-        // A machine that is not known to live is not a dead one.
+        // Without this answer all machines would count as silent.
         self.ask(&LAST_SEEN, &mut machines, at_ms)?;
         let mut faults = Vec::new();
         for question in &QUESTIONS {
@@ -75,7 +78,7 @@ impl Fleet {
             }
             faults.extend(self.ask(question, &mut machines, at_ms).err());
         }
-        if faults.is_empty() {
+        if faults.is_empty() && Instant::now() < deadline {
             self.ask_for_silent(&mut machines, at_ms, &mut faults);
         }
         let mut machines: Vec<Machine> = machines.into_values().collect();
@@ -102,7 +105,7 @@ impl Fleet {
         Ok(())
     }
 
-    /// The answers to expressions about one machine, at each step of a time in milliseconds since 1970; an error is in the place of its
+    /// Returns the answers to expressions about one machine, at each step of a time in milliseconds since 1970; an error is in the place of its
     /// expression.
     pub fn of_machine(
         &self,
@@ -115,14 +118,13 @@ impl Fleet {
             if Instant::now() >= deadline {
                 return Err(TOO_SLOW.to_owned());
             }
-            let restricted =
-                query::restricted(expression, INSTANCE, machine).map_err(|error| error.to_string())?;
-            self.store.ask(&restricted, asked)
+            let restricted = query::restricted(expression, (INSTANCE, machine), &self.matchers);
+            self.store.ask(&restricted.map_err(|error| error.to_string())?, asked)
         };
         expressions.iter().map(ask).collect()
     }
 
-    /// Asks when machines were seen that are silent now.
+    /// Asks when machines were seen last that are silent now.
     fn ask_for_silent(&self, machines: &mut BTreeMap<String, Machine>, at_ms: i64, faults: &mut Vec<String>) {
         let silent = machines.values().filter(|machine| machine.seen_ns.is_none());
         let names: Vec<String> = silent.take(MOST_SILENT).map(|machine| escaped(&machine.name)).collect();
@@ -150,16 +152,20 @@ impl Fleet {
     }
 }
 
-/// A name in a regular expression in quotes.
+/// Writes a name as a regular expression between quotes that matches nothing else.
 fn escaped(name: &str) -> String {
     let mut escaped = String::new();
     for letter in name.chars() {
         match letter {
-            '\\' | '"' => escaped.extend(["\\\\", if letter == '"' { "\\\"" } else { "\\\\" }]),
-            letter if letter.is_alphanumeric() || matches!(letter, '_' | ':' | '/' | ' ') => {
-                escaped.push(letter)
+            '\\' => escaped.push_str(r"\\\\"),
+            '"' => escaped.push_str("\\\""),
+            '.' | '+' | '*' | '?' | '(' | ')' | '[' | ']' | '{' | '}' | '|' | '^' | '$' => {
+                escaped.extend([r"\\", letter.encode_utf8(&mut [0; 4])]);
             }
-            letter => escaped.extend(["\\\\", letter.encode_utf8(&mut [0; 4])]),
+            letter if letter.is_control() => {
+                let _ = write!(escaped, "\\u{:04x}", u32::from(letter));
+            }
+            letter => escaped.push(letter),
         }
     }
     escaped
@@ -171,7 +177,14 @@ mod tests {
 
     #[test]
     fn a_name_is_itself_in_a_pattern() {
-        assert_eq!(escaped("web-1.example:9140"), "web\\\\-1\\\\.example:9140");
-        assert_eq!(escaped("a\"b\\c"), "a\\\\\\\"b\\\\\\\\c");
+        for name in ["web-1.example:9140", "a\"b\\c", "web\u{2013}1", "a\tb", "(x|y)*[z]^$"] {
+            let selector = format!("up{{instance=~\"{}\"}}", escaped(name));
+            let matchers = query::parse_selector(&selector).unwrap();
+            let own = matchers.iter().find(|matcher| matcher.label == INSTANCE).unwrap();
+            assert!(
+                own.accepts(name) && !own.accepts("web-1xexample:9140") && !own.accepts("x"),
+                "{selector}"
+            );
+        }
     }
 }

@@ -40,7 +40,7 @@ pub struct Machine {
 /// Time that the tasks of a machine waited for one cause.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Wait {
-    /// The cause, a state of `whit_tasks_seconds_total`.
+    /// What they waited for, in words.
     pub cause: String,
     /// Time in each second, of all tasks together, on average of two minutes.
     pub waited_ratio: f64,
@@ -90,11 +90,11 @@ pub struct Largest {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// Worth a look.
+    /// Nothing is wrong yet, or for a short time.
     Notice,
-    /// It will hurt, or hurts a little.
+    /// It will be critical if it goes on, or something of less importance does not work.
     Warning,
-    /// It hurts.
+    /// Something does not work.
     Critical,
 }
 
@@ -107,10 +107,14 @@ pub struct Trouble {
     pub text: String,
 }
 
-impl Wait {
-    /// The cause, as it stands in a sentence.
-    pub fn in_words(&self) -> &str {
-        match self.cause.as_str() {
+impl Machine {
+    pub(crate) fn new(name: String) -> Self {
+        Self { name, ..Self::default() }
+    }
+
+    /// Adds the time that tasks waited in a state of `whit_tasks_seconds_total`. Several states are waits for the same.
+    pub(crate) fn wait(&mut self, state: &str, waited_ratio: f64) {
+        let cause = match state {
             "run_queue" => "a CPU",
             "block_io" => "disks",
             "swap_in" => "swap",
@@ -118,22 +122,21 @@ impl Wait {
             "copy" => "copies of pages",
             "irq" => "interrupts",
             other => other,
+        };
+        match self.waits.iter_mut().find(|wait| wait.cause == cause) {
+            Some(wait) => wait.waited_ratio += waited_ratio,
+            None => self.waits.push(Wait { cause: cause.to_owned(), waited_ratio }),
         }
-    }
-}
-
-impl Machine {
-    pub(crate) fn new(name: String) -> Self {
-        Self { name, ..Self::default() }
+        self.waits.sort_by(|one, other| other.waited_ratio.total_cmp(&one.waited_ratio));
     }
 
-    /// Seconds that all tasks waited in each second and for each CPU.
+    /// Returns how long all tasks waited in each second and for each CPU, in seconds.
     pub(crate) fn waited_per_cpu(&self) -> f64 {
         let waited: f64 = self.waits.iter().map(|wait| wait.waited_ratio).sum();
         waited / self.cpus_count.filter(|cpus| *cpus >= 1.0).unwrap_or(1.0)
     }
 
-    /// The part of its memory that is left.
+    /// Returns the part of its memory that is left.
     pub fn memory_left_ratio(&self) -> Option<f64> {
         let bytes = self.memory_bytes.filter(|bytes| *bytes > 0.0)?;
         Some(self.memory_available_bytes? / bytes)

@@ -26,6 +26,11 @@ pub fn read(root: &Options<'_, '_>) -> Result<Option<FleetOptions>, Fault> {
     table.refuse_unknown(known, "[fleet]")?;
     let url = table.required_text("url", "\"http://store:8428\"")?;
     table.check_http_address("url", url)?;
+    let authority = url.split('/').nth(2).unwrap_or_default();
+    if authority.contains('@') {
+        let message = "the address has no place for a password: user = \"…\" and password_file = \"…\"";
+        return Err(table.fault_of("url", message));
+    }
     let matchers = match table.text("match")? {
         None => String::new(),
         Some(text) => matchers(text).map_err(|message| table.fault_of("match", message))?,
@@ -77,6 +82,7 @@ mod tests {
         for (text, message) in [
             ("[fleet]", "this needs url"),
             ("[fleet]\nurl = \"store\"", "expected an address"),
+            ("[fleet]\nurl = \"http://a:b@s\"", "the address has no place for a password"),
             ("[fleet]\nurl = \"http://s\"\nmatch = \"up\"", "expected a selector of machines"),
             ("[fleet]\nurls = []", "[fleet] has no option \"urls\"; did you mean \"url\"?"),
         ] {

@@ -2,7 +2,7 @@
 
 use formats::series_name::SeriesName;
 
-use crate::machine::{FiringAlert, FullestFilesystem, Largest, Machine, Wait};
+use crate::machine::{FiringAlert, FullestFilesystem, Largest, Machine};
 
 /// A series that each agent sends, and nothing else.
 pub(crate) const SIGN_OF_LIFE: &str = "whit_build_info";
@@ -35,10 +35,7 @@ pub(crate) const QUESTIONS: [Question; 11] = [
     },
     Question {
         expression: "sum by (instance, state) (rate(whit_tasks_seconds_total{state!~\"on_cpu|unrecorded\",$match}[2m])) > 0",
-        learn: |machine, series, waited_ratio| {
-            machine.waits.push(Wait { cause: series.get("state").to_owned(), waited_ratio });
-            machine.waits.sort_by(|one, other| other.waited_ratio.total_cmp(&one.waited_ratio));
-        },
+        learn: |machine, series, waited_ratio| machine.wait(series.get("state"), waited_ratio),
     },
     Question {
         expression: "max by (instance) (node_memory_MemTotal_bytes{$match})",

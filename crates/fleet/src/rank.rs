@@ -59,10 +59,7 @@ impl Machine {
         }
         if let Some(longest) = self.waits.first().filter(|_| self.waited_per_cpu() > MUCH_WAITING) {
             let seconds = longest.waited_ratio;
-            add(
-                Severity::Notice,
-                format!("tasks wait {seconds:.1} s in each second for {}", longest.in_words()),
-            );
+            add(Severity::Notice, format!("tasks wait {seconds:.1} s in each second for {}", longest.cause));
         }
         let ahead_s = self.clock_ahead_ns.map(|ahead_ns| ahead_ns as f64 / 1e9);
         if let Some(ahead_s) = ahead_s.filter(|ahead_s| ahead_s.abs() > CLOCK_OFF_S) {
@@ -88,7 +85,7 @@ impl Machine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::{FiringAlert, FullestFilesystem, Wait};
+    use crate::machine::{FiringAlert, FullestFilesystem};
 
     const NOW_MS: i64 = 1_700_000_000_000;
 
@@ -135,7 +132,10 @@ mod tests {
         let mut full = machine("full");
         full.fullest = Some(FullestFilesystem { mountpoint: "/".to_owned(), available_ratio: 0.0 });
         let mut waiting = machine("waiting");
-        waiting.waits = vec![Wait { cause: "block_io".to_owned(), waited_ratio: 0.5 }];
+        waiting.wait("thrashing", 0.2);
+        waiting.wait("block_io", 0.3);
+        waiting.wait("reclaim", 0.2);
+        assert_eq!(waiting.waits.first().map(|wait| wait.cause.as_str()), Some("memory"));
         let mut all = [machine("a"), waiting, full, silent];
         all.iter_mut().for_each(|machine| machine.judge(NOW_MS));
         all.sort_by(Machine::worse_first);

@@ -11,7 +11,6 @@ use std::time::Duration;
 
 pub use name_resolver::Guard;
 pub use ureq::http::{Response, Uri};
-pub use ureq::typestate::WithBody;
 pub use ureq::{Agent as Client, Body, Error, RequestBuilder, Timeout};
 
 use ureq::Agent;

@@ -169,12 +169,12 @@ impl Query {
     }
 }
 
-/// Adds `label="value"` to each selector of an expression, so that it reads no other series.
+/// Adds `label="value"` to each selector of an expression, and other matchers as they stand between braces, so that it reads no other series.
 ///
 /// # Errors
 /// What is wrong in it, or not in the subset, and where.
-pub fn restricted(text: &str, label: &str, value: &str) -> Result<String, QueryError> {
-    restrict::restricted(text, label, value).map_err(QueryError::Malformed)
+pub fn restricted(text: &str, equal: (&str, &str), others: &str) -> Result<String, QueryError> {
+    restrict::restricted(text, equal, others).map_err(QueryError::Malformed)
 }
 
 /// Parses a selector of series, such as `up{job="node"}`.

@@ -1,47 +1,54 @@
 //! Expressions that read the series of one machine alone.
 
+use formats::series_name::METRIC;
 use promql_parser::label::{MatchOp, Matcher};
 use promql_parser::parser::{Expr, VectorSelector};
 
 use crate::error::Fault;
 use crate::parse::parse;
 
-/// Adds a matcher to each selector of an expression.
-pub(crate) fn restricted(text: &str, label: &str, value: &str) -> Result<String, Fault> {
+/// Adds a matcher to each selector of an expression, and others as they stand between braces.
+pub(crate) fn restricted(text: &str, (label, value): (&str, &str), others: &str) -> Result<String, Fault> {
     // What is not in the subset is refused with its place.
     parse(text)?;
     let mut parsed = promql_parser::parser::parse(text).map_err(Fault::new)?;
-    restrict(&mut parsed, &Matcher::new(MatchOp::Equal, label, value))?;
+    let mut matchers = match promql_parser::parser::parse(&format!("up{{{others}}}")) {
+        Ok(Expr::VectorSelector(selector)) => selector.matchers.matchers,
+        _ => return Err(Fault::new("expected matchers")),
+    };
+    matchers.retain(|matcher| matcher.name != METRIC);
+    matchers.push(Matcher::new(MatchOp::Equal, label, value));
+    restrict(&mut parsed, &matchers)?;
     Ok(parsed.to_string())
 }
 
-fn restrict(expression: &mut Expr, matcher: &Matcher) -> Result<(), Fault> {
+fn restrict(expression: &mut Expr, matchers: &[Matcher]) -> Result<(), Fault> {
     match expression {
         Expr::NumberLiteral(_) | Expr::StringLiteral(_) => Ok(()),
-        Expr::VectorSelector(selector) => restrict_selector(selector, matcher),
-        Expr::MatrixSelector(selector) => restrict_selector(&mut selector.vs, matcher),
-        Expr::Paren(inner) => restrict(&mut inner.expr, matcher),
-        Expr::Unary(inner) => restrict(&mut inner.expr, matcher),
-        Expr::Subquery(inner) => restrict(&mut inner.expr, matcher),
+        Expr::VectorSelector(selector) => restrict_selector(selector, matchers),
+        Expr::MatrixSelector(selector) => restrict_selector(&mut selector.vs, matchers),
+        Expr::Paren(inner) => restrict(&mut inner.expr, matchers),
+        Expr::Unary(inner) => restrict(&mut inner.expr, matchers),
+        Expr::Subquery(inner) => restrict(&mut inner.expr, matchers),
         Expr::Binary(binary) => {
-            restrict(&mut binary.lhs, matcher)?;
-            restrict(&mut binary.rhs, matcher)
+            restrict(&mut binary.lhs, matchers)?;
+            restrict(&mut binary.rhs, matchers)
         }
         Expr::Aggregate(aggregate) => {
-            restrict(&mut aggregate.expr, matcher)?;
-            aggregate.param.as_mut().map_or(Ok(()), |parameter| restrict(parameter, matcher))
+            restrict(&mut aggregate.expr, matchers)?;
+            aggregate.param.as_mut().map_or(Ok(()), |parameter| restrict(parameter, matchers))
         }
-        Expr::Call(call) => call.args.args.iter_mut().try_for_each(|argument| restrict(argument, matcher)),
+        Expr::Call(call) => call.args.args.iter_mut().try_for_each(|argument| restrict(argument, matchers)),
         Expr::Extension(_) => Err(Fault::new("this cannot be asked of one machine")),
     }
 }
 
-fn restrict_selector(selector: &mut VectorSelector, matcher: &Matcher) -> Result<(), Fault> {
+fn restrict_selector(selector: &mut VectorSelector, matchers: &[Matcher]) -> Result<(), Fault> {
     // Alternatives between braces are no part of the subset.
     if !selector.matchers.or_matchers.is_empty() {
         return Err(Fault::new("this cannot be asked of one machine"));
     }
-    selector.matchers.matchers.push(matcher.clone());
+    selector.matchers.matchers.extend(matchers.iter().cloned());
     Ok(())
 }
 
@@ -60,16 +67,19 @@ mod tests {
             ("clamp_min(a - (b + c or 0 * d), 0)", 4),
             ("{__name__=~\"a|b\"} == bool 3", 1),
         ] {
-            let restricted = restricted(text, "instance", machine).unwrap();
+            let restricted = restricted(text, ("instance", machine), "env=~\"a|b\", rack!=\"c\",").unwrap();
             assert_eq!(restricted.matches("instance=").count(), selectors, "{restricted}");
             let mut found = 0;
             parse(&restricted).unwrap().each_selector(&mut |matchers| {
                 found += 1;
                 let own = matchers.iter().find(|matcher| matcher.label == "instance").unwrap();
                 assert!(own.accepts(machine) && !own.accepts("web1"), "{restricted}");
+                let other = matchers.iter().find(|matcher| matcher.label == "env").unwrap();
+                assert!(other.accepts("b") && !other.accepts("c"), "{restricted}");
             });
             assert_eq!(found, selectors);
         }
-        assert!(restricted("sum(", "instance", "a").is_err());
+        assert!(restricted("sum(", ("instance", "a"), "").is_err());
+        assert!(restricted("up", ("instance", "a"), "} or up{").is_err());
     }
 }

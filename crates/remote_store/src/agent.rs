@@ -37,7 +37,7 @@ impl RemoteStore {
 
     fn get(&self, what: &str, parameters: Vec<(&str, String)>) -> Result<Value, String> {
         let url = format!("{}/api/page/{what}", self.url);
-        let request = self.client.get(&url).query_pairs(parameters);
-        Self::data_of(&url, request.call(), "an agent's")
+        let request = self.with_headers(self.client.get(&url).query_pairs(parameters));
+        self.data_of(&url, request.call(), "an agent's")
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use formats::remote_write;
 use formats::series_name::SeriesName;
-use http_client::{Body, Client, MOST_REDIRECTS, RequestBuilder, Response, WithBody, client};
+use http_client::{Body, Client, MOST_REDIRECTS, RequestBuilder, Response, client};
 use query::{Answer, Point};
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ use history::answer;
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 /// Whose answers are read.
 const PROMETHEUS: &str = "Prometheus'";
-/// The most of an answer that is read.
+/// The most of an answer that is read, unless less is wanted.
 const MOST_BYTES: u64 = 1 << 30;
 
 /// When an expression is evaluated, in milliseconds since 1970.
@@ -47,19 +47,22 @@ pub struct RemoteStore {
     url: String,
     /// Headers of each request, credentials among them.
     headers: Vec<(String, String)>,
+    /// The most of an answer that is read.
+    most_bytes: u64,
 }
 
 impl RemoteStore {
     /// Connects with the first request.
     pub fn new(url: &str) -> Self {
-        Self::with(url, Vec::new(), LONGEST_WAIT)
+        Self::with(url, Vec::new(), LONGEST_WAIT, MOST_BYTES)
     }
 
-    /// Sends these headers with each question, and waits for an answer so long at most. With headers redirects are not followed: they would
-    /// take credentials elsewhere.
-    pub fn with(url: &str, headers: Vec<(String, String)>, longest: Duration) -> Self {
+    /// Sends these headers with each request, waits for an answer so long at most, and reads so much of it. With headers redirects are not
+    /// followed: they would take credentials elsewhere.
+    pub fn with(url: &str, headers: Vec<(String, String)>, longest: Duration, most_bytes: u64) -> Self {
         let redirects = if headers.is_empty() { MOST_REDIRECTS } else { 0 };
-        Self { client: client(longest, redirects), url: url.trim_end_matches('/').to_owned(), headers }
+        let url = url.trim_end_matches('/').to_owned();
+        Self { client: client(longest, redirects), url, headers, most_bytes }
     }
 
     /// Appends samples, in milliseconds since 1970.
@@ -72,7 +75,7 @@ impl RemoteStore {
     ) -> Result<(), String> {
         let body = remote_write::encode(series).ok_or("too many samples at once")?;
         let url = format!("{}/api/v1/write", self.url);
-        let mut request = self.client.post(&url);
+        let mut request = self.with_headers(self.client.post(&url));
         for (header, value) in remote_write::HEADERS {
             request = request.header(header, value);
         }
@@ -112,11 +115,12 @@ impl RemoteStore {
         };
         let url = format!("{}/api/v1/{path}", self.url);
         let form = times.into_iter().chain([("query", expression.to_owned())]);
-        let data = Self::data_of(&url, self.post(&url).send_form(form), PROMETHEUS)?;
+        let data =
+            self.data_of(&url, self.with_headers(self.client.post(&url)).send_form(form), PROMETHEUS)?;
         answer::from_json(&data).ok_or_else(|| format!("{url}: an answer that is not {PROMETHEUS}"))
     }
 
-    /// The values that a label has in the series of a selector, between two instants in milliseconds since 1970.
+    /// Returns the values that a label has in the series of a selector, between two instants in milliseconds since 1970.
     ///
     /// # Errors
     /// As [`Self::ask`].
@@ -129,11 +133,8 @@ impl RemoteStore {
         let url = format!("{}/api/v1/label/{label}/values", self.url);
         let [start, end] = [from_ms, to_ms].map(|time_ms| (time_ms as f64 / 1000.0).to_string());
         let parameters = [("match[]", selector), ("start", &start), ("end", &end)];
-        let mut request = self.client.get(&url).query_pairs(parameters);
-        for (name, value) in &self.headers {
-            request = request.header(name, value);
-        }
-        let data = Self::data_of(&url, request.call(), PROMETHEUS)?;
+        let request = self.with_headers(self.client.get(&url).query_pairs(parameters));
+        let data = self.data_of(&url, request.call(), PROMETHEUS)?;
         let values =
             data.as_array().map(|values| values.iter().map(|value| value.as_str().map(str::to_owned)));
         values
@@ -141,8 +142,7 @@ impl RemoteStore {
             .ok_or_else(|| format!("{url}: an answer that is not {PROMETHEUS}"))
     }
 
-    fn post(&self, url: &str) -> RequestBuilder<WithBody> {
-        let mut request = self.client.post(url);
+    fn with_headers<B>(&self, mut request: RequestBuilder<B>) -> RequestBuilder<B> {
         for (name, value) in &self.headers {
             request = request.header(name, value);
         }
@@ -151,13 +151,15 @@ impl RemoteStore {
 
     /// Returns what an answer in Prometheus' envelope has as its data.
     fn data_of(
+        &self,
         url: &str,
         response: Result<Response<Body>, http_client::Error>,
         kind: &str,
     ) -> Result<Value, String> {
         let failed = |error: http_client::Error| format!("{url}: {}", http_client::described(&error));
         let mut response = response.map_err(failed)?;
-        let text = response.body_mut().with_config().limit(MOST_BYTES).read_to_string().map_err(failed)?;
+        let text =
+            response.body_mut().with_config().limit(self.most_bytes).read_to_string().map_err(failed)?;
         let mut reply: Value = serde_json::from_str(&text)
             .map_err(|_| format!("{url}: {} and an answer that is not {kind}", response.status()))?;
         match reply["error"].as_str() {

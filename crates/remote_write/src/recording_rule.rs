@@ -19,12 +19,12 @@ pub struct RecordingRule {
 }
 
 impl RecordingRule {
-    /// Milliseconds from one evaluation to the next.
+    /// Returns how long it is from one evaluation to the next, in milliseconds.
     pub(crate) fn interval_ms(&self) -> i64 {
         i64::try_from(self.interval.as_millis()).unwrap_or(i64::MAX).max(1)
     }
 
-    /// The evaluations behind an instant and up to another, in milliseconds since 1970: the first and the last one.
+    /// Returns the first and the last evaluation behind an instant and up to another, in milliseconds since 1970.
     pub(crate) fn steps_ms(&self, behind_ms: i64, to_ms: i64) -> Option<(i64, i64)> {
         let interval_ms = self.interval_ms();
         let first_ms = (behind_ms.div_euclid(interval_ms) + 1) * interval_ms;

@@ -107,7 +107,7 @@ impl RuleReader {
         Ok(Some(Part { series, to_ns: end_ns, is_last, first_ns, damaged: 0, faults }))
     }
 
-    /// The earliest step of all rules behind an instant and up to another, in nanoseconds since 1970.
+    /// Returns the earliest step of all rules behind an instant and up to another, in nanoseconds since 1970.
     fn first_step_ns(&self, behind_ns: i64, to_ns: i64) -> Option<i64> {
         let first = |rule: &RecordingRule| rule.steps_ms(behind_ns.div_euclid(1_000_000), to_ns / 1_000_000);
         self.rules.iter().filter_map(first).map(|(first_ms, _)| first_ms * 1_000_000).min()

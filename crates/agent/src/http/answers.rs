@@ -12,6 +12,9 @@ use super::replies::{Answers, Curve, Curves, Fault};
 /// The most points that the values of one tick may have.
 const MOST_POINTS_AT_A_TICK: usize = 200_000;
 
+/// The most points that the answer of a store to one expression may have.
+const MOST_POINTS_OF_STORE: usize = 2_000_000;
+
 /// Steps of a time in milliseconds since 1970.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Steps {
@@ -76,9 +79,14 @@ pub(super) fn between(texts: &[String], past: &Past, steps: Steps, limits: &Limi
 
 /// Returns what a store elsewhere answered to expressions.
 pub(super) fn of_store(texts: &[String], found: Vec<Result<Answer, String>>, steps: Steps) -> Answers {
+    let is_large = |answer: &Answer| match answer {
+        Answer::Matrix(series) => series.len().saturating_mul(steps.count()) > MOST_POINTS_OF_STORE,
+        _ => false,
+    };
     let one = |(text, answer): (&String, Result<Answer, String>)| match answer {
-        Ok(answer) => curves(text, Ok(answer), steps),
-        Err(message) => {
+        Ok(answer) if !is_large(&answer) => curves(text, Ok(answer), steps),
+        answer => {
+            let message = answer.err().unwrap_or_else(|| "the series are too many for a plot".to_owned());
             let fault = Some(Fault { message, place: None });
             Curves { measure: measure_of(text).name(), curves: Vec::new(), fault }
         }

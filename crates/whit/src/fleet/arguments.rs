@@ -43,7 +43,7 @@ pub(crate) fn command() -> Command {
 
 const EXPLANATION: &str = "\
 Machines are those whose agents send what they record to the store, by [[remote_write]] in their
-configurations; they are told apart by the label instance. The store is asked a dozen questions,
+configurations; the label instance names a machine. The store is asked a dozen questions,
 however many machines there are: whit-fleet(7).";
 
 pub(crate) fn from_matches(matches: &ArgMatches) -> Result<FleetArgs, Failure> {

@@ -35,18 +35,18 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     }
     let mut text = String::new();
     match (args.is_json, &args.machine) {
-        (true, _) => push_json(&snapshot, &mut text)?,
+        (true, _) => push_json(&snapshot, args.most, &mut text)?,
         (false, Some(_)) => {
             snapshot.machines.iter().for_each(|machine| render::one(machine, args.at_ms, &mut text))
         }
-        (false, None) => render::table(&snapshot, &mut text),
+        (false, None) => render::table(&snapshot, args.most, !args.options.matchers.is_empty(), &mut text),
     }
     Output::stdout().write(text.as_bytes())?;
     // Figures are missing.
     Ok(if snapshot.faults.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Leaves the machine that is named, or the first ones.
+/// Leaves the machine that is named, if one is.
 fn chosen(mut snapshot: Snapshot, args: &FleetArgs) -> Result<Snapshot, Failure> {
     if let Some(name) = &args.machine {
         let names: Vec<String> = snapshot.machines.iter().map(|machine| machine.name.clone()).collect();
@@ -56,13 +56,12 @@ fn chosen(mut snapshot: Snapshot, args: &FleetArgs) -> Result<Snapshot, Failure>
             return Err(Failure::new(format!("no machine is called \"{name}\"{hint}")));
         }
     }
-    snapshot.machines.truncate(args.most);
     Ok(snapshot)
 }
 
-fn push_json(snapshot: &Snapshot, text: &mut String) -> Result<(), Failure> {
+fn push_json(snapshot: &Snapshot, most: usize, text: &mut String) -> Result<(), Failure> {
     let documents = Documents::of_live();
-    for machine in &snapshot.machines {
+    for machine in snapshot.machines.iter().take(most) {
         let body = json!({ "machine": machine });
         documents.push(DocumentKind::Fleet, Nanos(snapshot.at_ms.unsigned_abs() * 1_000_000), &body, text)?;
     }

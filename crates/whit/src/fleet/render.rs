@@ -8,8 +8,12 @@ use text::printable::Shown as _;
 use text::table::{Align, Table};
 use text::units::{Size, Span};
 
-/// A line for each machine.
-pub(super) fn table(snapshot: &Snapshot, out: &mut String) {
+/// Writes a line for each of the first so many machines, and counts all of them. `is_chosen`: a selector chooses among them.
+pub(super) fn table(snapshot: &Snapshot, most: usize, is_chosen: bool, out: &mut String) {
+    if snapshot.machines.is_empty() && is_chosen {
+        out.push_str("the store has no machine that meets the selector\n");
+        return;
+    }
     if snapshot.machines.is_empty() {
         out.push_str(
             "the store has no machine: [[remote_write]] in the configuration of an agent sends to it\n",
@@ -27,7 +31,7 @@ pub(super) fn table(snapshot: &Snapshot, out: &mut String) {
         left("WHAT IS THE MATTER"),
     ];
     let mut table = Table::new(&columns);
-    for machine in &snapshot.machines {
+    for machine in snapshot.machines.iter().take(most) {
         table.row([
             machine.name.shown().to_string(),
             seen(machine, snapshot.at_ms),
@@ -49,21 +53,23 @@ pub(super) fn table(snapshot: &Snapshot, out: &mut String) {
     let _ = writeln!(out, "{count} {noun}, {critical} critical, {} in warning", warning - critical);
 }
 
-/// Everything about a machine.
+/// Writes everything about a machine.
 pub(super) fn one(machine: &Machine, at_ms: i64, out: &mut String) {
     let mut line = |name: &str, text: String| {
-        if !text.is_empty() && text != "–" {
+        if !text.is_empty() {
             let _ = writeln!(out, "{name:<12} {text}");
         }
     };
     line("machine", machine.name.shown().to_string());
-    line("seen", format!("{} ago", seen(machine, at_ms)));
+    let is_seen = machine.seen_ns.or(machine.silent_since_ns).is_some();
+    line("seen", if is_seen { format!("{} ago", seen(machine, at_ms)) } else { "–".to_owned() });
     line("agent", machine.version.as_ref().map(|version| version.shown().to_string()).unwrap_or_default());
     line("CPUs", cpus(machine));
     if let Some(largest) = &machine.largest {
         line("", format!("{} used {:.2}", largest.comm.shown(), largest.used_cpus));
     }
-    let total = machine.memory_bytes.map(|bytes| format!(" of {}", Size(Bytes(bytes as u64))));
+    let total = machine.memory_bytes.filter(|_| machine.memory_available_bytes.is_some());
+    let total = total.map(|bytes| format!(" of {}", Size(Bytes(bytes as u64))));
     line("memory left", format!("{}{}", memory(machine), total.unwrap_or_default()));
     line("waits for", waits(machine, usize::MAX));
     if let Some(fullest) = &machine.fullest {
@@ -113,7 +119,7 @@ fn waits(machine: &Machine, most: usize) -> String {
     // What would be written as zero is none.
     let long = machine.waits.iter().filter(|wait| wait.waited_ratio >= 0.005).take(most);
     let waits: Vec<String> =
-        long.map(|wait| format!("{} {:.2} s/s", wait.in_words(), wait.waited_ratio)).collect();
+        long.map(|wait| format!("{} {:.2} s/s", wait.cause.shown(), wait.waited_ratio)).collect();
     waits.join(", ")
 }
 
