@@ -74,13 +74,14 @@ impl RuleReader {
         let from_ns = behind_ns.max(first_ns - 1);
         // A step is evaluated when a tick behind it is there: then nothing of it is missing.
         let newest_ns = if newest_ns > now_ns { now_ns - WRITTEN_NS } else { newest_ns };
-        let mut end_ns = to_ns.unwrap_or_else(|| from_ns.saturating_add(self.length_ns)).min(newest_ns);
-        let is_last = |end_ns: i64| to_ns.is_none() && end_ns >= newest_ns;
-        let Some(first_step_ns) = self.first_step_ns(from_ns, end_ns) else {
-            // The step is still to come in the history, or this part of it has none.
-            let is_over = end_ns <= from_ns || is_last(end_ns);
-            return Ok((!is_over).then(|| Part::empty(end_ns, first_ns)));
+        let Some(first_step_ns) = self.first_step_ns(from_ns, to_ns.unwrap_or(newest_ns).min(newest_ns))
+        else {
+            return Ok(None);
         };
+        // At least up to the next step: where nothing was recorded for long it is far.
+        let usual_ns = from_ns.saturating_add(self.length_ns).max(first_step_ns);
+        let mut end_ns = to_ns.unwrap_or(usual_ns).min(newest_ns);
+        let is_last = |end_ns: i64| to_ns.is_none() && end_ns >= newest_ns;
         let range_ms = |end_ns: i64| [from_ns.div_euclid(1_000_000), end_ns / 1_000_000];
         let (mut series, mut faults) = self.evaluate_all(&past, selection, range_ms(end_ns), false)?;
         if !faults.is_empty() {

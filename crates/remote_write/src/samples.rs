@@ -37,13 +37,6 @@ pub(crate) struct Part {
     pub(crate) faults: Vec<String>,
 }
 
-impl Part {
-    /// A part without samples, up to an instant; more is behind it.
-    pub(crate) fn empty(to_ns: i64, first_ns: i64) -> Self {
-        Self { series: Vec::new(), to_ns, is_last: false, first_ns, damaged: 0, faults: Vec::new() }
-    }
-}
-
 /// Reads a history part by part.
 #[derive(Debug)]
 pub(crate) struct Reader {
