@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver as Inbox, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use service::{Level, Log};
 use store::{History, StoreError};
@@ -52,6 +52,8 @@ pub(crate) struct Sending {
     progress: Progress,
     shared: SharedProgress,
     on_its_way: Option<OnItsWay>,
+    /// When all origins were asked anew.
+    passed_at: Instant,
     /// In this outage it was decided already what goes out again.
     has_stepped_back: bool,
     pause: Duration,
@@ -70,6 +72,7 @@ impl Sending {
             progress: Progress::default(),
             shared,
             on_its_way: None,
+            passed_at: Instant::now(),
             has_stepped_back: false,
             pause: FIRST_PAUSE,
             log: Log::open(),
@@ -177,6 +180,11 @@ impl Sending {
 
     /// Reads what goes out next: of each origin in turn.
     fn next(&mut self) -> Option<OnItsWay> {
+        // What is new of the machine does not wait until all rules have caught up.
+        if self.passed_at.elapsed() >= self.options.interval {
+            self.passed_at = Instant::now();
+            self.sources.iter_mut().for_each(|source| source.is_done = false);
+        }
         for origin in ORIGINS {
             if self.sources[origin as usize].is_done {
                 continue;
@@ -194,10 +202,11 @@ impl Sending {
 
     fn next_of(&mut self, origin: Origin) -> Result<Option<OnItsWay>, String> {
         let now_ns = now_ns();
-        let Some(mut behind_ns) = self.place(origin) else {
+        if self.place(origin).is_none() {
             // All begin at the same time, and so will checks that there are not yet.
-            return self.begin_new().map(|()| None).map_err(|error| error.to_string());
-        };
+            self.begin_new().map_err(|error| error.to_string())?;
+        }
+        let Some(mut behind_ns) = self.place(origin) else { return Ok(None) };
         if behind_ns > now_ns + AHEAD_NS {
             let name = &self.options.name;
             let message = format!(
