@@ -65,7 +65,8 @@ pub(super) fn one(machine: &Machine, at_ms: i64, out: &mut String) {
     line("seen", if is_seen { format!("{} ago", seen(machine, at_ms)) } else { "–".to_owned() });
     line("agent", machine.version.as_ref().map(|version| version.shown().to_string()).unwrap_or_default());
     line("CPUs", cpus(machine));
-    if let Some(largest) = &machine.largest {
+    // What would be written as zero is none.
+    if let Some(largest) = machine.largest.as_ref().filter(|largest| largest.used_cpus >= 0.005) {
         line("", format!("{} used {:.2}", largest.comm.shown(), largest.used_cpus));
     }
     let total = machine.memory_bytes.filter(|_| machine.memory_available_bytes.is_some());
