@@ -35,7 +35,7 @@ impl AlertOptions {
 pub struct AlertRule {
     /// Its name, the label `alertname`.
     pub name: String,
-    /// PromQL, of which docs/QUERY.md lists the part that is known.
+    /// An expression of PromQL; docs/QUERY.md lists what is supported.
     pub expression: String,
     /// An alert fires after the expression has had its series for so long.
     pub hold: Duration,

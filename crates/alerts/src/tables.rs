@@ -43,12 +43,12 @@ pub fn read(root: &Options<'_, '_>) -> Result<Option<AlertOptions>, Fault> {
             }
             options.interval = interval;
         }
-        if table.get("starter").is_some() && !table.flag("starter")? {
+        if !table.flag_or("starter", true)? {
             options.rules.clear();
         }
     }
     let own = rules(root)?;
-    // One's own rule takes the place of one with its name.
+    // A configured rule replaces the usual one of its name.
     options.rules.retain(|rule| own.iter().all(|own| own.name != rule.name));
     options.rules.extend(own);
     options.receivers = receivers::read(root)?;

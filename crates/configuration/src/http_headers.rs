@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
-use crate::{Fault, Options, expected, text};
+use crate::{Fault, Options};
 
 /// The options that [`read`] knows.
 pub const OPTIONS: [&str; 6] = ["headers", "token", "token_file", "user", "password", "password_file"];
@@ -22,7 +22,7 @@ pub fn read(table: &Options<'_, '_>, own: &[&str]) -> Result<Vec<(String, String
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
             && !OWN_HEADERS.iter().chain(own).any(|known| *known == lower)
     };
-    let mut headers = pairs(table, "headers", "{ X-Scope-OrgID = \"a\" }", is_header)?;
+    let mut headers = table.pairs("headers", "{ X-Scope-OrgID = \"a\" }", is_header)?;
     let is_header_value = |value: &str| value.bytes().all(|byte| (b' '..=b'~').contains(&byte));
     if !headers.iter().all(|(_, value)| is_header_value(value)) {
         return Err(table.fault_of("headers", "a header is one line of ASCII"));
@@ -63,26 +63,4 @@ fn authorization(table: &Options<'_, '_>) -> Result<Option<Authorization>, Fault
         (None, _, _) => Err(table.fault("user and password (or password_file) need one another")),
         (Some(_), _, _) => Err(table.fault_of("token", "either a token, or user and password")),
     }
-}
-
-/// Reads a table of texts whose keys are what `is_key` says.
-///
-/// # Errors
-/// If it is none; the fault shows an `example`.
-pub fn pairs(
-    table: &Options<'_, '_>,
-    key: &str,
-    example: &str,
-    is_key: impl Fn(&str) -> bool,
-) -> Result<Vec<(String, String)>, Fault> {
-    let Some(value) = table.get(key) else { return Ok(Vec::new()) };
-    let pairs = value.get_ref().as_table().ok_or_else(|| expected(value, example))?;
-    let mut found = Vec::new();
-    for (name, value) in pairs.iter() {
-        if !is_key(name.get_ref()) {
-            return Err(Fault::new(name.span(), format!("\"{}\" cannot stand in {key}", name.get_ref())));
-        }
-        found.push((name.get_ref().to_string(), text(value)?.to_owned()));
-    }
-    Ok(found)
 }

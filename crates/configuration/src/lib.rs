@@ -71,6 +71,17 @@ impl<'t, 'i> Options<'t, 'i> {
         }
     }
 
+    /// Refuses an address with a password, which messages would show.
+    ///
+    /// # Errors
+    /// If it has one; the fault says where credentials stand.
+    pub fn refuse_password(&self, key: &str, url: &str) -> Result<(), Fault> {
+        let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let message = "the address has no place for a password: user = \"…\" and password_file = \"…\"";
+        if authority.contains('@') { Err(self.fault_of(key, message)) } else { Ok(()) }
+    }
+
     /// Rejects keys that are not among `known`; the error names the first in the text.
     pub fn refuse_unknown<'a>(
         &self,
@@ -180,6 +191,33 @@ impl<'t, 'i> Options<'t, 'i> {
     pub fn flag(&self, key: &str) -> Result<bool, Fault> {
         let Some(value) = self.get(key) else { return Ok(false) };
         value.get_ref().as_bool().ok_or_else(|| expected(value, "true or false"))
+    }
+
+    /// Returns whether an option is `true`, or `usual` if it is not there.
+    pub fn flag_or(&self, key: &str, usual: bool) -> Result<bool, Fault> {
+        if self.get(key).is_some() { self.flag(key) } else { Ok(usual) }
+    }
+
+    /// Returns a table of texts whose keys are what `is_key` says; none if it is not there.
+    ///
+    /// # Errors
+    /// If it is no such table; the fault shows an `example`.
+    pub fn pairs(
+        &self,
+        key: &str,
+        example: &str,
+        is_key: impl Fn(&str) -> bool,
+    ) -> Result<Vec<(String, String)>, Fault> {
+        let Some(value) = self.get(key) else { return Ok(Vec::new()) };
+        let pairs = value.get_ref().as_table().ok_or_else(|| expected(value, example))?;
+        let mut found = Vec::new();
+        for (name, value) in pairs.iter() {
+            if !is_key(name.get_ref()) {
+                return Err(Fault::new(name.span(), format!("\"{}\" cannot stand in {key}", name.get_ref())));
+            }
+            found.push((name.get_ref().to_string(), text(value)?.to_owned()));
+        }
+        Ok(found)
     }
 
     /// A number with or without a point, within bounds.

@@ -28,9 +28,9 @@ const MOST_ANSWER_BYTES: u64 = 64 << 20;
 const TOO_SLOW: &str = "the store answers too slowly";
 /// The label that names a machine, as remote write adds it.
 pub const INSTANCE: &str = "instance";
-/// A machine that was not seen for longer is no part of the fleet.
+/// A machine is listed if it has sent something in this time.
 const DAY_MS: i64 = 86_400_000;
-/// Silent machines of which it is asked when they were seen last.
+/// The store is asked for the last sample of so many silent machines at most.
 const MOST_SILENT: usize = 100;
 
 /// A store that has the series of a fleet.

@@ -26,11 +26,7 @@ pub fn read(root: &Options<'_, '_>) -> Result<Option<FleetOptions>, Fault> {
     table.refuse_unknown(known, "[fleet]")?;
     let url = table.required_text("url", "\"http://store:8428\"")?;
     table.check_http_address("url", url)?;
-    let authority = url.split('/').nth(2).unwrap_or_default();
-    if authority.contains('@') {
-        let message = "the address has no place for a password: user = \"…\" and password_file = \"…\"";
-        return Err(table.fault_of("url", message));
-    }
+    table.refuse_password("url", url)?;
     let matchers = match table.text("match")? {
         None => String::new(),
         Some(text) => matchers(text).map_err(|message| table.fault_of("match", message))?,

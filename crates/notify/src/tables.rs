@@ -76,7 +76,7 @@ fn receiver(table: &Options<'_, '_>) -> Result<Receiver, Fault> {
     if timeout > LONGEST_TIMEOUT {
         return Err(table.fault_of("timeout", "expected 10m or less"));
     }
-    let tells_ends = table.get("ends").is_none() || table.flag("ends")?;
+    let tells_ends = table.flag_or("ends", true)?;
     Ok(Receiver { name, way, timeout, tells_ends })
 }
 

@@ -111,7 +111,7 @@ impl Delivery {
 
 /// How far a clock is ahead of that of an answer's date, in seconds: the answer was made between two instants, and a date has no fraction.
 fn ahead_s(instants: [Timestamp; 2], date: &str) -> Option<f64> {
-    // Somewhere in a longer request is no time.
+    // The answer was made at some instant of the request: in a long one that is not known well enough.
     if instants[1].duration_since(instants[0]) > LONGEST_TO_SET_BY {
         return None;
     }

@@ -32,3 +32,23 @@ pub struct ReceiverOptions {
     /// So much goes out again when the receiver could not be reached: it may have lost what it had not written yet.
     pub again: Duration,
 }
+
+#[cfg(test)]
+impl ReceiverOptions {
+    /// Those of a receiver to which everything goes out as it is.
+    pub(crate) fn of_everything() -> Self {
+        Self {
+            name: "store".to_owned(),
+            url: "http://store/".to_owned(),
+            headers: Vec::new(),
+            selectors: Vec::new(),
+            relabelling: Relabelling::default(),
+            labels: Vec::new(),
+            rules: Vec::new(),
+            interval: Duration::ZERO,
+            timeout: Duration::ZERO,
+            first: Duration::ZERO,
+            again: Duration::ZERO,
+        }
+    }
+}

@@ -8,7 +8,7 @@ use std::time::Duration;
 pub struct RecordingRule {
     /// The metric that its series get.
     pub name: String,
-    /// PromQL, of which docs/QUERY.md lists the part that is known.
+    /// An expression of PromQL; docs/QUERY.md lists what is supported.
     pub expression: String,
     /// Between two evaluations.
     pub interval: Duration,

@@ -48,7 +48,7 @@ impl RuleReader {
         Self { rules, known, length_ns: FIRST_NS }
     }
 
-    /// Returns whether there is no rule.
+    /// Returns whether it has no rules.
     pub(crate) fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use configuration::http_headers::pairs;
 use configuration::{Fault, Options, parse};
 use facts::catalog::{METRICS, agent_metric};
 use formats::series_name::{is_label, is_metric};
@@ -26,7 +25,7 @@ pub(crate) fn read_rules(root: &Options<'_, '_>) -> Result<Vec<RecordingRule>, F
     if let Some(value) = root.get("recording") {
         let table = Options::of(value)?;
         table.refuse_unknown(["starter"].into_iter(), "[recording]")?;
-        if table.get("starter").is_some() && !table.flag("starter")? {
+        if !table.flag_or("starter", true)? {
             rules.clear();
         }
     }
@@ -87,7 +86,7 @@ fn rule(table: &Options<'_, '_>) -> Result<RecordingRule, Fault> {
         name: name.to_owned(),
         expression: expression.to_owned(),
         interval: interval.unwrap_or(USUAL_INTERVAL),
-        labels: pairs(table, "labels", "{ team = \"web\" }", is_own_label)?,
+        labels: table.pairs("labels", "{ team = \"web\" }", is_own_label)?,
         most_series,
     })
 }

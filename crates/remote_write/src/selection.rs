@@ -100,25 +100,15 @@ impl Selection {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]
     fn what_meets_a_selector_goes_out_with_labels() {
         let text = |text: &str| text.to_owned();
         let options = ReceiverOptions {
-            name: text("store"),
-            url: text("http://store/"),
-            headers: Vec::new(),
             selectors: vec![text("{__name__=~\"node_load.+\"}"), text("up{job=\"own\"}")],
-            relabelling: Relabelling::default(),
             labels: vec![(text("instance"), text("web1")), (text("job"), text("whit"))],
-            rules: Vec::new(),
-            interval: Duration::ZERO,
-            timeout: Duration::ZERO,
-            first: Duration::ZERO,
-            again: Duration::ZERO,
+            ..ReceiverOptions::of_everything()
         };
         let mut selection = Selection::new(&options);
         let sent = |selection: &Selection| -> Vec<String> {

@@ -53,13 +53,11 @@ impl Source {
             fault: None,
         };
         let recorded = || AnyReader::Recorded(Reader::new());
+        let rules = RuleReader::new(&options.rules, &Selection::new(options));
         [
             source(history.to_owned(), recorded()),
             source(history.with_file_name(CHECKS), recorded()),
-            source(
-                history.to_owned(),
-                AnyReader::Rules(RuleReader::new(&options.rules, &Selection::new(options))),
-            ),
+            source(history.to_owned(), AnyReader::Rules(rules)),
         ]
     }
 
@@ -100,27 +98,11 @@ impl Source {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
-    use formats::relabel::Relabelling;
-
     use super::*;
 
     #[test]
     fn an_origin_without_anything_does_not_wait_for_what_goes_out_again() {
-        let options = ReceiverOptions {
-            name: "store".to_owned(),
-            url: "http://store/".to_owned(),
-            headers: Vec::new(),
-            selectors: Vec::new(),
-            relabelling: Relabelling::default(),
-            labels: Vec::new(),
-            rules: Vec::new(),
-            interval: Duration::ZERO,
-            timeout: Duration::ZERO,
-            first: Duration::ZERO,
-            again: Duration::ZERO,
-        };
+        let options = ReceiverOptions::of_everything();
         for mut source in Source::all(&options, Path::new("/nowhere/history.sqlite")) {
             source.from_ns = Some(1);
             assert!(source.next(2, 3).unwrap().is_none());

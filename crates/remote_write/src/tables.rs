@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use configuration::http_headers::{self, pairs};
+use configuration::http_headers;
 use configuration::{Fault, Options};
 use formats::relabel::Relabelling;
 use formats::series_name::is_label;
@@ -56,7 +56,7 @@ pub fn read(
             let key = if table.get("name").is_some() { "name" } else { "url" };
             return Err(table.fault_of(key, wanted));
         }
-        if table.get("enabled").is_none() || table.flag("enabled")? {
+        if table.flag_or("enabled", true)? {
             receivers.push(receiver);
         }
     }
@@ -80,7 +80,7 @@ fn receiver(table: &Options<'_, '_>, relabelling: Relabelling, host: &str) -> Re
     }
     let mut labels = vec![("instance".to_owned(), host.to_owned()), ("job".to_owned(), "whit".to_owned())];
     for (label, value) in
-        pairs(table, "labels", "{ instance = \"web1\" }", |name| is_label(name) && !name.starts_with("__"))?
+        table.pairs("labels", "{ instance = \"web1\" }", |name| is_label(name) && !name.starts_with("__"))?
     {
         labels.retain(|(known, _)| *known != label);
         labels.push((label, value));
@@ -111,14 +111,11 @@ fn receiver(table: &Options<'_, '_>, relabelling: Relabelling, host: &str) -> Re
 /// If no request can be made to it.
 fn host_of(table: &Options<'_, '_>, url: &str) -> Result<String, Fault> {
     table.check_http_address("url", url)?;
+    table.refuse_password("url", url)?;
     let parsed: http_client::Uri = url
         .parse()
         .map_err(|error| table.fault_of("url", format!("\"{url}\" is not an address: {error}")))?;
     match parsed.authority() {
-        Some(authority) if authority.as_str().contains('@') => Err(table.fault_of(
-            "url",
-            "the address has no place for a password: user = \"…\" and password_file = \"…\"",
-        )),
         Some(authority) if !authority.host().is_empty() => Ok(authority.to_string()),
         _ => Err(table.fault_of("url", "expected a host behind the \"//\"")),
     }

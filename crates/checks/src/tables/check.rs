@@ -115,7 +115,7 @@ impl CheckTemplate {
         check.group = table.text("group")?.map(str::to_owned);
         check.period = period(table, "period")?;
         check.labels = names::labels(table)?;
-        check.ignores_flapping = table.get("flapping").is_some() && !table.flag("flapping")?;
+        check.ignores_flapping = !table.flag_or("flapping", true)?;
         check.depends = table.texts("depends")?;
         check.notifications = Arc::new(notifications(table, receivers)?);
         let plugin = Plugin {
