@@ -3,7 +3,6 @@
 import * as agent from "./agent";
 import type { Window } from "./agent";
 import { element, keep_focus, link, made } from "./element";
-import { unpressed } from "./press";
 import type { ProcessDetail, RelativeEntry } from "./replies";
 import { duration, time, type Zone } from "./units";
 import { selected, selector } from "./view";
@@ -69,7 +68,7 @@ export function show_process(pid: string, detail: ProcessDetail, zone: Zone, add
     ),
   ];
   const place = element("about");
-  unpressed(show_process, () => keep_focus(place, () => place.replaceChildren(...parts)));
+  keep_focus(place, () => place.replaceChildren(...parts));
 }
 
 /** When it ran, in words. */

@@ -1,5 +1,6 @@
 // Asks the agent.
 
+import { unpressed } from "./press";
 import type { Answers, CheckDetail, Checks, Exits, Language, MarkEntry, ProcessDetail, Status, Tasks, Why } from "./replies";
 
 interface Reply<T> {
@@ -42,7 +43,17 @@ function form(parameters: Parameters): URLSearchParams {
   return new URLSearchParams(pairs);
 }
 
+/** What the agent answers, as soon as nothing is pressed. */
 async function ask<T>(path: string, parameters: Parameters, options: RequestInit = {}): Promise<T> {
+  try {
+    return await answer<T>(path, parameters, options);
+  } finally {
+    await unpressed();
+    options.signal?.throwIfAborted();
+  }
+}
+
+async function answer<T>(path: string, parameters: Parameters, options: RequestInit): Promise<T> {
   const { method = "GET", signal } = options;
   const body = form(parameters);
   let response: Response;

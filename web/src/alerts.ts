@@ -3,7 +3,6 @@
 import * as agent from "./agent";
 import type { Rule, RuleAlert } from "./agent";
 import { element, link, made } from "./element";
-import { unpressed } from "./press";
 import { duration, time, type Zone } from "./units";
 
 /** The order in which rules are listed. */
@@ -24,7 +23,7 @@ export async function show_alerts(address: (expression: string) => string, zone:
   const rows = rules.flatMap((rule) => lines(rule, address, zone));
   const table = made("table", { className: "alerts" }, made("thead", {}, head), made("tbody", {}, ...rows));
   const scroller = made("div", { className: "scroller whole", tabIndex: 0, role: "region", ariaLabel: "Alerts" }, table);
-  unpressed(show_alerts, () => element("alerts").replaceChildren(...(rules.length > 0 ? [scroller] : [])));
+  element("alerts").replaceChildren(...(rules.length > 0 ? [scroller] : []));
 }
 
 /** A line for each alert of a rule, or one for the rule. */

@@ -5,7 +5,6 @@ import type { Window } from "./agent";
 import { CheckActions } from "./check_actions";
 import { grid } from "./check_grid";
 import { button, element, keep_focus, link, made } from "./element";
-import { unpressed } from "./press";
 import type { CheckDetail, CheckEntry, Checks as Found } from "./replies";
 import { duration, time, type Zone } from "./units";
 
@@ -62,8 +61,8 @@ export class Checks {
     const squares = grid(found.cells, this.events.address);
     element<HTMLDetailsElement>("check-grid").hidden = squares === null;
     const place = element("check-squares");
-    unpressed(grid, () => keep_focus(place, () => place.replaceChildren(...(squares ? [squares] : []))));
-    unpressed(this, () => keep_focus(element("checks"), () => element("checks").replaceChildren(...parts)));
+    keep_focus(place, () => place.replaceChildren(...(squares ? [squares] : [])));
+    keep_focus(element("checks"), () => element("checks").replaceChildren(...parts));
     this.actions.show(true);
     await fill_strips(found.rows, strips, window, signal);
   }
@@ -84,12 +83,10 @@ export class Checks {
     this.begin(name);
     const detail = await agent.check(name, signal);
     const all = button("all checks", () => this.events.asked({ check: "" }));
-    unpressed(STATES, () => element("check-states").replaceChildren(all));
-    unpressed(this, () => {
-      // A form with the focus is being filled in.
-      const is_written = element("checks").querySelector("form")?.contains(document.activeElement);
-      if (!is_written) element("checks").replaceChildren(...this.about(detail, zone));
-    });
+    element("check-states").replaceChildren(all);
+    // A form with the focus is being filled in.
+    const is_written = element("checks").querySelector("form")?.contains(document.activeElement);
+    if (!is_written) element("checks").replaceChildren(...this.about(detail, zone));
     return detail;
   }
 
@@ -102,7 +99,7 @@ export class Checks {
       choice.ariaPressed = String(state === chosen);
       return choice;
     });
-    unpressed(STATES, () => element("check-states").replaceChildren(...choices));
+    element("check-states").replaceChildren(...choices);
   }
 
   private line(row: CheckEntry, strip: HTMLElement, zone: Zone): HTMLElement {

@@ -1,7 +1,6 @@
 // The tasks that ended in a window.
 
 import { element, keep_focus, link, made } from "./element";
-import { unpressed } from "./press";
 import type { ExitEntry, Exits } from "./replies";
 import { duration, time, written, type Zone } from "./units";
 import { selector } from "./view";
@@ -17,7 +16,7 @@ export function show_exits({ count, rows }: Exits, zone: Zone, address: (of: str
   const scroller = made("div", { className: "scroller", tabIndex: 0, role: "region", ariaLabel: "Tasks that ended" }, table);
   const parts = [made("p", {}, words), ...(count > 0 ? [scroller] : [])];
   const place = element("exits");
-  unpressed(show_exits, () => keep_focus(place, () => place.replaceChildren(...parts)));
+  keep_focus(place, () => place.replaceChildren(...parts));
 }
 
 function line(row: ExitEntry, zone: Zone, address: (of: string, started_ms: number) => string): HTMLElement {

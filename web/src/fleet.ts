@@ -3,7 +3,6 @@
 import * as agent from "./agent";
 import type { Machine } from "./agent";
 import { element, keep_focus, link, made } from "./element";
-import { unpressed } from "./press";
 import { duration, time, written, type Zone } from "./units";
 
 type Column = "machine" | "seen" | "CPU" | "memory left" | "waits for" | "what is the matter";
@@ -57,10 +56,8 @@ export class Fleet {
     this.shown = name;
     const { machines } = await agent.fleet(signal);
     const machine = machines.find((machine) => machine.name === name);
-    unpressed(this, () => {
-      element("fleet-state").textContent = "";
-      element("fleet").replaceChildren(...(machine ? about(machine, zone) : [made("p", {}, `The store has no machine "${name}".`)]));
-    });
+    element("fleet-state").textContent = "";
+    element("fleet").replaceChildren(...(machine ? about(machine, zone) : [made("p", {}, `The store has no machine "${name}".`)]));
   }
 
   private draw(): void {
@@ -74,11 +71,9 @@ export class Fleet {
     const rows = machines.map((machine) => this.line(machine));
     const table = made("table", { className: "fleet" }, made("thead", {}, head), made("tbody", {}, ...rows));
     const scroller = made("div", { className: "scroller whole", tabIndex: 0, role: "region", ariaLabel: "Machines" }, table);
-    unpressed(this, () => {
-      element("fleet-state").textContent = state;
-      const place = element("fleet");
-      keep_focus(place, () => place.replaceChildren(...(this.machines.length > 0 ? [scroller] : [])));
-    });
+    element("fleet-state").textContent = state;
+    const place = element("fleet");
+    keep_focus(place, () => place.replaceChildren(...(this.machines.length > 0 ? [scroller] : [])));
   }
 
   private ordered(): Machine[] {

@@ -1,6 +1,7 @@
 // What happens at every tick, from the agent: one stream a page.
 
 import * as agent from "./agent";
+import { unpressed } from "./press";
 import type { ActiveTasks, Answers } from "./replies";
 
 export interface LiveEvents {
@@ -22,14 +23,19 @@ export class Live {
     if (this.source && this.address === address) return;
     this.end();
     this.address = address;
-    this.source = new EventSource(address);
+    const source = new EventSource(address);
+    this.source = source;
     let is_open = false;
-    this.source.addEventListener("open", () => {
+    source.addEventListener("open", () => {
       if (is_open) this.events.resumed();
       is_open = true;
     });
     const on = <T>(name: string, take: (data: T) => void) =>
-      this.source!.addEventListener(name, (event) => take(JSON.parse((event as MessageEvent<string>).data) as T));
+      source.addEventListener(name, async (event) => {
+        await unpressed();
+        // It may have ended by then.
+        if (this.source === source) take(JSON.parse((event as MessageEvent<string>).data) as T);
+      });
     on<Answers>("values", (answers) => this.events.values(answers));
     on<ActiveTasks>("tasks", (tasks) => this.events.tasks(tasks));
   }

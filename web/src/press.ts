@@ -1,13 +1,13 @@
-// Presses of a pointer: a link or button that is replaced between press and release gets no click, and a part of a plot that is marked must
-// not move away.
+// Presses of a pointer: a link or button that is replaced, or moves away, between press and release gets no click, and a part of a plot that
+// is marked must not move. Therefore nothing that comes from the agent changes the page while something is pressed.
 
 /** A release that is never reported, as of a click that opens a menu, is assumed after this time without a move. */
 const LONGEST_MS = 10_000;
 
 let is_pressed = false;
 let limit = 0;
-/** The last change of each part of the page that waits for the release. */
-const waiting = new Map<object, () => void>();
+/** What waits for the release, in its order. */
+let waiting: (() => void)[] = [];
 
 addEventListener("pointerdown", pressed, true);
 for (const end of ["pointerup", "pointercancel", "dragend", "contextmenu"]) {
@@ -36,13 +36,10 @@ function wait_on(): void {
 function released(): void {
   is_pressed = false;
   clearTimeout(limit);
-  const changes = [...waiting.values()];
-  waiting.clear();
-  for (const change of changes) change();
+  const resumed = waiting;
+  waiting = [];
+  for (const resume of resumed) resume();
 }
 
-/** Changes a part of the page, when nothing is pressed; a later change of it takes the place of one that waits. */
-export function unpressed(part: object, change: () => void): void {
-  if (is_pressed) waiting.set(part, change);
-  else change();
-}
+/** Resolves when nothing is pressed, in the order of the calls. */
+export const unpressed = () => new Promise<void>((resolve) => (is_pressed ? void waiting.push(resolve) : resolve()));

@@ -128,7 +128,8 @@ export class TaskTable {
   /** Rows keep their order while they are scrolled: nothing moves under the eye, and no frame is late. */
   private scrolled(): void {
     clearTimeout(this.settled);
-    this.settled = setTimeout(() => {
+    this.settled = setTimeout(async () => {
+      await unpressed();
       this.settled = 0;
       this.arrange();
     }, SETTLED_MS);
@@ -141,10 +142,6 @@ export class TaskTable {
   }
 
   private arrange(): void {
-    unpressed(this, () => this.arrange_now());
-  }
-
-  private arrange_now(): void {
     const wanted = this.filter.value.toLowerCase();
     const matches = (row: TaskEntry) =>
       wanted === "" || `${row.name}\n${row.user}\n${row.pid ?? ""}\n${row.cgroup}\n${row.cgroup_name}`.toLowerCase().includes(wanted);

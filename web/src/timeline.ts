@@ -3,7 +3,6 @@
 import type { Window } from "./agent";
 import { button, element, made } from "./element";
 import type { Sign } from "./plot";
-import { unpressed } from "./press";
 import { duration, time, type Zone } from "./units";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -46,7 +45,7 @@ export class Timeline {
     const length = duration(this.whole.to_ms - this.whole.from_ms);
     this.strip.setAttribute("aria-label", `${length} of history, from ${time(this.whole.from_ms, zone)} on`);
     const listed = signs.filter(({ kind }) => kind !== "chosen").slice(-MOST_LISTED);
-    unpressed(this, () => element("signs").replaceChildren(...listed.map((sign) => this.item(sign, zone))));
+    element("signs").replaceChildren(...listed.map((sign) => this.item(sign, zone)));
   }
 
   private item(sign: Sign, zone: Zone): HTMLElement {

@@ -2,7 +2,6 @@
 
 import type { Rule } from "./agent";
 import { element, made } from "./element";
-import { unpressed } from "./press";
 import type { Checks, Curves, Sentence } from "./replies";
 import { written } from "./units";
 
@@ -74,7 +73,7 @@ export class Verdict {
   }
 
   private draw(): void {
-    unpressed(this, () => element("verdict").replaceChildren(...this.chips().map(chip)));
+    element("verdict").replaceChildren(...this.chips().map(chip));
   }
 
   private chips(): Chip[] {

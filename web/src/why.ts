@@ -32,7 +32,11 @@ export async function renew_why(of: string, title: string, ask: () => Promise<Wh
     state("");
     answered = { of, title: "" };
   }
-  const slow = setTimeout(() => state(`Examining ${title.replace("Why, ", "")}: what each task did is added up.`), SLOW_MS);
+  const announce = async () => {
+    await unpressed();
+    state(`Examining ${title.replace("Why, ", "")}: what each task did is added up.`);
+  };
+  const slow = setTimeout(announce, SLOW_MS);
   try {
     const why = await ask();
     answered = { of, title };
@@ -60,5 +64,5 @@ function show_why({ sentences, missing }: Why, addresses: WhyAddresses): void {
   });
   if (items.length === 0) items.push(made("li", {}, "Nothing is wrong."));
   items.push(...missing.map((text) => made("li", { className: "missing" }, `Not known: ${text}.`)));
-  unpressed(show_why, () => element("why").replaceChildren(...items));
+  element("why").replaceChildren(...items);
 }

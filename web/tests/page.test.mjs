@@ -126,17 +126,27 @@ test("from a task's row to its page", async () => {
 
 test("a press that lasts over several ticks is a click", async () => {
   const page = await open();
+  let is_away = false;
+  await page.route("**/api/page/status*", (route) => (is_away ? route.abort() : route.continue()));
   const link = row(page, LOAD).locator("a");
   // The press itself takes the focus from the field.
   await page.getByLabel("Find tasks").fill(LOAD);
-  // Sentences that come above the table move it, also from below the mouse.
-  await page.locator("#why-state:not(:has-text('being examined'))").waitFor({ state: "attached" });
-  await until("the mouse is over the link", async () => {
+  await page.evaluate(() => addEventListener("pointerdown", ({ target }) => (window.pressed = target), true));
+  // What comes above the table between a move and a press moves the link away from the mouse: then something else is pressed.
+  await until("the link is pressed", async () => {
+    await page.mouse.move(0, 0);
+    await page.mouse.up();
     await link.hover();
-    return link.evaluate((link) => link.matches(":hover"));
+    await page.mouse.down();
+    return link.evaluate((link) => link === window.pressed);
   });
-  await page.mouse.down();
+  const place = await link.boundingBox();
+  // An agent that does not answer is announced above all else, but not now.
+  is_away = true;
+  await page.evaluate(() => dispatchEvent(new PopStateEvent("popstate")));
   await rest(2500);
+  assert.deepEqual(await link.boundingBox(), place);
+  is_away = false;
   await page.mouse.up();
   await page.locator("#of:has-text('pid')").waitFor();
   await page.close();
