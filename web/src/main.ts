@@ -16,6 +16,7 @@ import { Pace } from "./pace";
 import { check_panels, machine_panels, task_panels } from "./panels";
 import type { PlotEvents } from "./plot";
 import { Plots } from "./plots";
+import { watch_presses } from "./press";
 import type { Curves, Status } from "./replies";
 import { signs_in } from "./signs";
 import { TaskTable } from "./task_table";
@@ -428,6 +429,7 @@ async function mark(): Promise<void> {
 }
 
 function begin(): void {
+  watch_presses();
   controls.begin();
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     plots?.redraw();

@@ -9,17 +9,20 @@ let limit = 0;
 /** What waits for the release, in its order. */
 let waiting: (() => void)[] = [];
 
-addEventListener("pointerdown", pressed, true);
-for (const end of ["pointerup", "pointercancel", "dragend", "contextmenu"]) {
-  // The click follows the release.
-  addEventListener(end, () => setTimeout(released), true);
+/** Begins to look at presses. */
+export function watch_presses(): void {
+  addEventListener("pointerdown", pressed, true);
+  for (const end of ["pointerup", "pointercancel", "dragend", "contextmenu"]) {
+    // The click follows the release.
+    addEventListener(end, () => setTimeout(released), true);
+  }
+  // Of the window alone: elements lose the focus by the press itself, which is seen in the capturing phase.
+  addEventListener("blur", released);
+  // A part of a plot may be marked slowly. A move without a button says nothing: browsers make such ones when something moves below the pointer.
+  addEventListener("pointermove", (event) => {
+    if (is_pressed && event.isPrimary && event.buttons !== 0) wait_on();
+  }, true);
 }
-// Of the window alone: elements lose the focus by the press itself, which is seen in the capturing phase.
-addEventListener("blur", released);
-// A part of a plot may be marked slowly. A move without a button says nothing: browsers make such ones when something moves below the pointer.
-addEventListener("pointermove", (event) => {
-  if (is_pressed && event.isPrimary && event.buttons !== 0) wait_on();
-}, true);
 
 function pressed(event: PointerEvent): void {
   const is_click = event.isPrimary && event.button === 0 && !event.ctrlKey;

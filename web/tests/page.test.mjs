@@ -126,8 +126,9 @@ test("from a task's row to its page", async () => {
 
 test("a press that lasts over several ticks is a click", async () => {
   const page = await open();
-  let is_away = false;
-  await page.route("**/api/page/status*", (route) => (is_away ? route.abort() : route.continue()));
+  const TROUBLE = { status: "error", error: "A disk is full." };
+  let is_troubled = false;
+  await page.route("**/api/page/status*", (route) => (is_troubled ? route.fulfill({ json: TROUBLE }) : route.continue()));
   const link = row(page, LOAD).locator("a");
   // The press itself takes the focus from the field.
   await page.getByLabel("Find tasks").fill(LOAD);
@@ -141,12 +142,12 @@ test("a press that lasts over several ticks is a click", async () => {
     return link.evaluate((link) => link === window.pressed);
   });
   const place = await link.boundingBox();
-  // An agent that does not answer is announced above all else, but not now.
-  is_away = true;
+  // Trouble of the agent is announced above all else, but not now.
+  is_troubled = true;
   await page.evaluate(() => dispatchEvent(new PopStateEvent("popstate")));
   await rest(2500);
   assert.deepEqual(await link.boundingBox(), place);
-  is_away = false;
+  is_troubled = false;
   await page.mouse.up();
   await page.locator("#of:has-text('pid')").waitFor();
   await page.close();
