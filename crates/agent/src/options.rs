@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use alerts::AlertOptions;
 use checks::CheckOptions;
+use exporters::ExporterOptions;
 use facts::unit::Ratio;
 use fleet::FleetOptions;
 use recorder::RecorderOptions;
@@ -31,6 +32,8 @@ pub struct AgentOptions {
     pub alerts: Option<AlertOptions>,
     /// The options of checks; `None`: there are none.
     pub checks: Option<CheckOptions>,
+    /// The metrics of other programs that are recorded; `None`: none.
+    pub exporters: Option<ExporterOptions>,
     /// The stores that are sent what was recorded.
     pub remote_write: Vec<ReceiverOptions>,
     /// The store that has the fleet; `None`: none.

@@ -2,6 +2,7 @@
 
 mod fault;
 pub mod http_headers;
+pub mod http_target;
 
 use std::fmt::Write as _;
 use std::ops::{Range, RangeInclusive};

@@ -10,6 +10,7 @@ pub mod certificate;
 pub mod conky;
 pub mod dbus;
 pub mod dns;
+pub mod exposition;
 pub mod fnmatch;
 pub mod hosts;
 pub mod i3bar;

@@ -2,10 +2,9 @@
 //!
 //! <https://prometheus.io/docs/instrumenting/exposition_formats/>, <https://prometheus.io/docs/specs/om/open_metrics_spec/>
 
-use std::collections::HashMap;
-
 use serde::Deserialize;
 
+use crate::exposition::{ExpositionLines, ExpositionSample};
 use crate::samples::{SampleError, SampleSet};
 use crate::series_name::SeriesName;
 
@@ -27,8 +26,7 @@ pub struct SampleLines {
     samples: SampleSet,
     form: Option<Form>,
     line: usize,
-    /// True for metrics that are counters, by the metric's name.
-    kinds: HashMap<String, bool>,
+    exposition: ExpositionLines,
 }
 
 /// A series of an export as JSON.
@@ -118,31 +116,13 @@ impl SampleLines {
     }
 
     fn take_exposition(&mut self, text: &str) -> Result<(), String> {
-        if let Some(comment) = text.strip_prefix('#') {
-            let mut words = comment.split_ascii_whitespace();
-            if let (Some("TYPE"), Some(metric), Some(kind)) = (words.next(), words.next(), words.next()) {
-                let is_counter = kind == "counter";
-                self.kinds.insert(metric.to_owned(), is_counter);
-                if is_counter && !is_total(metric) {
-                    // OpenMetrics names a counter without it.
-                    self.kinds.insert(format!("{metric}_total"), true);
-                }
-            }
+        let Some(ExpositionSample { series, value, time }) = self.exposition.take(text)? else {
             return Ok(());
-        }
-        // Labels may contain anything; behind them are a value and a time.
-        let end = text.rfind('}').map_or_else(|| text.find(' ').unwrap_or(text.len()), |brace| brace + 1);
-        let (series, rest) = text.split_at(end);
-        let series = SeriesName::parse(series).map_err(|error| format!("{series}: {error}"))?;
-        let mut words = rest.split_ascii_whitespace();
-        let (value, at) = match (words.next(), words.next()) {
-            (Some(value), Some(at)) => (value, at),
-            _ => return Err(format!("{series}: expected a value and a time behind it")),
         };
-        let value = value.parse().map_err(|_| format!("expected a number, found {value}"))?;
-        let at = time_ns(at).ok_or_else(|| format!("expected a time, found {at}"))?;
-        let is_counter =
-            self.kinds.get(series.metric()).copied().unwrap_or_else(|| is_total(series.metric()));
+        let series = SeriesName::parse(series).map_err(|error| format!("{series}: {error}"))?;
+        let time = time.ok_or_else(|| format!("{series}: expected a time behind the value"))?;
+        let at = time_ns(time).ok_or_else(|| format!("expected a time, found {time}"))?;
+        let is_counter = self.exposition.is_counter(series.metric());
         self.push(&series, is_counter, at, value)
     }
 }
@@ -195,8 +175,8 @@ mod tests {
     fn faults_have_their_line() {
         for (text, line, message) in [
             ("realtime_ns,series,value\n1,up\n", 2, "expected realtime_ns,series,value"),
-            ("up 1 1500000000\n\nup{ 1 2\n", 3, "up{: expected the name of a label or } after 3 bytes"),
-            ("up 1\n", 1, "up: expected a value and a time behind it"),
+            ("up 1 1500000000\n\nup{ 1 2\n", 3, "expected } behind the labels"),
+            ("up 1\n", 1, "up: expected a time behind the value"),
             ("up one 1500000000\n", 1, "expected a number, found one"),
             ("up 1 yesterday\n", 1, "expected a time, found yesterday"),
         ] {

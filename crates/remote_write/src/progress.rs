@@ -31,7 +31,9 @@ pub struct Progress {
     pub checks_place_ns: Option<i64>,
     /// It has taken the answers of recording rules up to this step.
     pub rules_place_ns: Option<i64>,
-    /// What is on its way goes up to these ticks of the machine and of checks, and to this step of rules, in nanoseconds since 1970. The same is
+    /// The same of the history of exporters.
+    pub exporters_place_ns: Option<i64>,
+    /// What is on its way goes up to these ticks of the machine and of checks, this step of rules and this tick of exporters, in nanoseconds since 1970. The same is
     /// sent after a restart: a receiver that has taken it already would refuse more that comes with it.
     pub sending_to_ns: Vec<Option<i64>>,
     /// Requests that were answered well.

@@ -14,7 +14,7 @@ use crate::options::ReceiverOptions;
 use crate::progress::{Found, Lock, Progress, shown_url};
 use crate::samples::Part;
 use crate::shipment::{Shipment, Suspects};
-use crate::source::{ORIGINS, Origin, Source};
+use crate::source::{ORIGIN_COUNT, ORIGINS, Origin, Source};
 
 /// The part of a CPU that catching up may take.
 const CPU_RATIO: f64 = 0.2;
@@ -47,7 +47,7 @@ pub(crate) struct Sending {
     data: PathBuf,
     delivery: Delivery,
     /// By [`Origin`].
-    sources: [Source; 3],
+    sources: [Source; ORIGIN_COUNT],
     suspects: Suspects,
     progress: Progress,
     shared: SharedProgress,
@@ -133,6 +133,7 @@ impl Sending {
                     place_ns: Some(0),
                     checks_place_ns: Some(0),
                     rules_place_ns: Some(0),
+                    exporters_place_ns: Some(0),
                     ..Progress::default()
                 }
             }
@@ -255,6 +256,7 @@ impl Sending {
             Origin::Machine => self.progress.place_ns,
             Origin::Checks => self.progress.checks_place_ns,
             Origin::Rules => self.progress.rules_place_ns,
+            Origin::Exporters => self.progress.exporters_place_ns,
         }
     }
 
@@ -263,6 +265,7 @@ impl Sending {
             Origin::Machine => self.progress.place_ns = Some(place_ns),
             Origin::Checks => self.progress.checks_place_ns = Some(place_ns),
             Origin::Rules => self.progress.rules_place_ns = Some(place_ns),
+            Origin::Exporters => self.progress.exporters_place_ns = Some(place_ns),
         }
     }
 

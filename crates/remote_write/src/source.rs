@@ -1,8 +1,8 @@
-//! Where samples come from: the history of the machine, that of checks, and the recording rules.
+//! Where samples come from: the histories of the machine, of checks and of exporters, and the recording rules.
 
 use std::path::{Path, PathBuf};
 
-use history::past::CHECKS;
+use history::past::{CHECKS, EXPORTERS};
 
 use crate::options::ReceiverOptions;
 use crate::rule_samples::RuleReader;
@@ -15,10 +15,14 @@ pub(crate) enum Origin {
     Machine,
     Checks,
     Rules,
+    Exporters,
 }
 
-/// All of them.
-pub(crate) const ORIGINS: [Origin; 3] = [Origin::Machine, Origin::Checks, Origin::Rules];
+/// How many there are.
+pub(crate) const ORIGIN_COUNT: usize = 4;
+/// All of them. The order is that of [`crate::Progress::sending_to_ns`].
+pub(crate) const ORIGINS: [Origin; ORIGIN_COUNT] =
+    [Origin::Machine, Origin::Checks, Origin::Rules, Origin::Exporters];
 
 /// An origin, as it goes out.
 pub(crate) struct Source {
@@ -42,7 +46,7 @@ enum AnyReader {
 
 impl Source {
     /// The sources of a receiver, by [`Origin`].
-    pub(crate) fn all(options: &ReceiverOptions, history: &Path) -> [Self; 3] {
+    pub(crate) fn all(options: &ReceiverOptions, history: &Path) -> [Self; ORIGIN_COUNT] {
         let source = |path: PathBuf, reader: AnyReader| Self {
             path,
             reader,
@@ -58,6 +62,7 @@ impl Source {
             source(history.to_owned(), recorded()),
             source(history.with_file_name(CHECKS), recorded()),
             source(history.to_owned(), AnyReader::Rules(rules)),
+            source(history.with_file_name(EXPORTERS), recorded()),
         ]
     }
 
@@ -82,7 +87,7 @@ impl Source {
     fn read_next(&mut self, behind_ns: i64, now_ns: i64) -> Result<Option<Part>, String> {
         let until_ns = self.until_ns.take().filter(|_| self.from_ns.is_none());
         let range_ns = (self.from_ns.unwrap_or(behind_ns), until_ns);
-        // There may be no checks, or not yet.
+        // There may be no checks or exporters, or not yet.
         if !self.path.exists() {
             return Ok(None);
         }

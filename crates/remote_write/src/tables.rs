@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use configuration::http_headers;
+use configuration::http_target::{self, HttpTarget};
 use configuration::{Fault, Options};
 use formats::relabel::Relabelling;
 use formats::series_name::is_label;
@@ -64,15 +65,7 @@ pub fn read(
 }
 
 fn receiver(table: &Options<'_, '_>, relabelling: Relabelling, host: &str) -> Result<ReceiverOptions, Fault> {
-    let url = table.required_text("url", "\"http://store:8428/api/v1/write\"")?;
-    let host_and_port = host_of(table, url)?;
-    let name = match table.text("name")? {
-        Some(name) => name.to_owned(),
-        None => host_and_port.replace(|letter: char| !is_of_name(letter), "-"),
-    };
-    if name.is_empty() || name.starts_with('.') || name.len() > 100 || !name.chars().all(is_of_name) {
-        return Err(table.fault_of("name", "expected letters, digits, \"-\", \"_\" and \".\""));
-    }
+    let HttpTarget { url, name } = http_target::read(table, "\"http://store:8428/api/v1/write\"")?;
     let selectors = table.texts("match")?;
     for selector in &selectors {
         parse_selector(selector)
@@ -92,7 +85,7 @@ fn receiver(table: &Options<'_, '_>, relabelling: Relabelling, host: &str) -> Re
         |key, least_s, most, wanted| table.duration_within(key, Duration::from_secs(least_s)..=most, wanted);
     Ok(ReceiverOptions {
         name,
-        url: url.to_owned(),
+        url,
         headers,
         selectors,
         relabelling,
@@ -103,26 +96,6 @@ fn receiver(table: &Options<'_, '_>, relabelling: Relabelling, host: &str) -> Re
         first: within("first", 0, 52 * WEEK, "0s to 52w")?.unwrap_or(Duration::ZERO),
         again: within("again", 0, Duration::from_secs(3600), "0s to 1h")?.unwrap_or(Duration::ZERO),
     })
-}
-
-/// The host and port of an address.
-///
-/// # Errors
-/// If no request can be made to it.
-fn host_of(table: &Options<'_, '_>, url: &str) -> Result<String, Fault> {
-    table.check_http_address("url", url)?;
-    table.refuse_password("url", url)?;
-    let parsed: http_client::Uri = url
-        .parse()
-        .map_err(|error| table.fault_of("url", format!("\"{url}\" is not an address: {error}")))?;
-    match parsed.authority() {
-        Some(authority) if !authority.host().is_empty() => Ok(authority.to_string()),
-        _ => Err(table.fault_of("url", "expected a host behind the \"//\"")),
-    }
-}
-
-fn is_of_name(letter: char) -> bool {
-    letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.')
 }
 
 #[cfg(test)]

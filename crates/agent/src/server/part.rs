@@ -186,6 +186,7 @@ mod tests {
             http: None,
             alerts: None,
             checks: None,
+            exporters: None,
             remote_write: Vec::new(),
             fleet: None,
             #[cfg(feature = "feeds")]

@@ -17,6 +17,7 @@ use crate::socket::Socket;
 use alerts::AlertWatch;
 use checks::CheckWatch;
 use checks::livestatus::Livestatus;
+use exporters::ExporterWatch;
 use history::task_sums::Summarizer;
 use remote_write::{Progress, RemoteWriteWatch};
 use service::Log;
@@ -158,6 +159,23 @@ impl Part for RemoteWriteWatch {
 
     fn reconfigure(&mut self, _old: &Settings, new: &Settings) -> bool {
         self.options() == new.options.remote_write
+    }
+}
+
+impl Part for ExporterWatch {
+    const NAME: &'static str = "the threads of exporters";
+
+    fn start(context: &mut Context) -> Result<Option<Self>, String> {
+        let Some(options) = context.settings.options.exporters.clone() else { return Ok(None) };
+        let started = Self::start(options, context.data().to_owned());
+        started.map(Some).map_err(|error| format!("exporters: {error}"))
+    }
+
+    fn reconfigure(&mut self, old: &Settings, new: &Settings) -> bool {
+        if old.options.exporters != new.options.exporters {
+            Self::reconfigure(self, new.options.exporters.clone());
+        }
+        true
     }
 }
 

@@ -15,6 +15,7 @@ use crate::socket::Socket;
 use alerts::AlertWatch;
 use checks::CheckWatch;
 use checks::livestatus::Livestatus;
+use exporters::ExporterWatch;
 use recorder::messages::{ReceiverFigures, TaskReading};
 use remote_write::{Progress, RemoteWriteWatch};
 use service::Log;
@@ -29,6 +30,7 @@ struct Parts {
     checks: Slot<CheckWatch>,
     sums: Slot<Sums>,
     remote_write: Slot<RemoteWriteWatch>,
+    exporters: Slot<ExporterWatch>,
     #[cfg(feature = "feeds")]
     feeds: Slot<FeedWatch>,
 }
@@ -43,6 +45,7 @@ impl Parts {
             &mut self.checks,
             &mut self.sums,
             &mut self.remote_write,
+            &mut self.exporters,
             #[cfg(feature = "feeds")]
             &mut self.feeds,
         ]
@@ -147,6 +150,7 @@ pub(crate) fn is_any_enabled(options: &AgentOptions) -> bool {
         || options.socket.is_some()
         || options.alerts.is_some()
         || options.checks.is_some()
+        || options.exporters.is_some()
         || !options.remote_write.is_empty();
     is_enabled || has_reader(options)
 }

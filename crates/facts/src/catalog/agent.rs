@@ -29,7 +29,7 @@ const fn row(
 }
 
 /// All of them.
-pub const AGENT_METRICS: [AgentMetric; 49] = [
+pub const AGENT_METRICS: [AgentMetric; 55] = [
     row(
         "ALERTS",
         &["alertname", "alertstate", "severity"],
@@ -336,6 +336,36 @@ pub const AGENT_METRICS: [AgentMetric; 49] = [
         Unit::Count,
         Kind::Counter,
         "Evaluations of recording rules that had no answer.",
+    ),
+    row("up", &["job"], Unit::None, Kind::Gauge, "1 if an exporter answered, otherwise 0."),
+    row(
+        "scrape_duration_seconds",
+        &["job"],
+        Unit::Seconds,
+        Kind::Gauge,
+        "Time until an exporter's answer was read.",
+    ),
+    row("scrape_samples_scraped", &["job"], Unit::Count, Kind::Gauge, "Samples in an exporter's answer."),
+    row(
+        "scrape_samples_post_metric_relabeling",
+        &["job"],
+        Unit::Count,
+        Kind::Gauge,
+        "Samples of an exporter that are recorded.",
+    ),
+    row(
+        "node_textfile_mtime_seconds",
+        &["file"],
+        Unit::Seconds,
+        Kind::Gauge,
+        "When a file with metrics was written, in seconds since 1970.",
+    ),
+    row(
+        "node_textfile_scrape_error",
+        &[],
+        Unit::None,
+        Kind::Gauge,
+        "1 if a file with metrics, or their directory, could not be read; otherwise 0.",
     ),
 ];
 

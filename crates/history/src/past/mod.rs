@@ -57,6 +57,8 @@ use crate::metrics::series_kind;
 
 /// The name of the history of checks in the data directory.
 pub const CHECKS: &str = "checks-history.sqlite";
+/// The name of the history of exporters.
+pub const EXPORTERS: &str = "exporters-history.sqlite";
 /// The beginning of the names of series of checks.
 const OF_CHECKS: &str = "whit_check_";
 
@@ -64,9 +66,9 @@ const OF_CHECKS: &str = "whit_check_";
 #[derive(Debug)]
 pub struct Past {
     recorded: RecordedSeries,
-    /// The history of checks, which is opened when it is asked for; `None`: it is not seen.
-    checks_path: Option<PathBuf>,
-    checks: OnceCell<Option<RecordedSeries>>,
+    /// The histories of checks and of exporters.
+    checks: BesideIt,
+    exporters: BesideIt,
     /// The path of the history, and the sums beside it; opened when they are asked for.
     path: PathBuf,
     sums: OnceCell<Option<PastSums>>,
@@ -75,6 +77,26 @@ pub struct Past {
     scope: Scope,
     /// The first and the last tick; read when it is needed.
     extent_ns: OnceCell<Option<(i64, i64)>>,
+}
+
+/// A history beside that of the machine, which is opened when it is asked for.
+#[derive(Debug)]
+struct BesideIt {
+    /// `None`: it is not seen.
+    path: Option<PathBuf>,
+    opened: OnceCell<Option<RecordedSeries>>,
+}
+
+impl BesideIt {
+    fn new(path: &Path, name: &str) -> Self {
+        Self { path: Some(path.with_file_name(name)), opened: OnceCell::new() }
+    }
+
+    /// Returns it; `None` if there is none.
+    fn series(&self) -> Option<&RecordedSeries> {
+        let open = || self.path.as_ref().and_then(|path| History::open(path).ok());
+        self.opened.get_or_init(|| open().map(RecordedSeries::new)).as_ref()
+    }
 }
 
 /// A tick of the past.
@@ -95,8 +117,8 @@ impl Past {
         let recorded = RecordedSeries::new(History::open(path)?);
         Ok(Self {
             recorded,
-            checks_path: Some(path.with_file_name(CHECKS)),
-            checks: OnceCell::new(),
+            checks: BesideIt::new(path, CHECKS),
+            exporters: BesideIt::new(path, EXPORTERS),
             path: path.to_owned(),
             sums: OnceCell::new(),
             users: Users::read(),
@@ -110,8 +132,9 @@ impl Past {
     pub fn seen_by(mut self, scope: Scope) -> Self {
         if scope != Scope::All {
             self.recorded.series.retain(|(labels, _)| !metrics::RESTRICTED.contains(&labels.metric()));
-            // What plugins print is for those who configured them.
-            self.checks_path = None;
+            // What plugins and exporters say is for those who configured them.
+            self.checks.path = None;
+            self.exporters.path = None;
         }
         Self { scope, ..self }
     }
@@ -174,16 +197,10 @@ impl Past {
         &self.recorded.history
     }
 
-    /// The history of checks; `None` if there is none.
-    fn checks(&self) -> Option<&RecordedSeries> {
-        let open = || self.checks_path.as_ref().and_then(|path| History::open(path).ok());
-        self.checks.get_or_init(|| open().map(RecordedSeries::new)).as_ref()
-    }
-
-    /// The labels of all series of the machine.
+    /// The labels of all series of the machine, of checks and of exporters.
     pub fn series(&self) -> impl Iterator<Item = &SeriesName> {
-        let of_checks = self.checks().into_iter().flat_map(|checks| &checks.series);
-        self.recorded.series.iter().chain(of_checks).map(|(labels, _)| labels)
+        let beside = [&self.checks, &self.exporters].into_iter().filter_map(BesideIt::series);
+        self.recorded.series.iter().chain(beside.flat_map(|beside| &beside.series)).map(|(labels, _)| labels)
     }
 }
 
@@ -228,11 +245,11 @@ impl Source for Past {
                     .iter()
                     .any(|row| row.name.starts_with(OF_CHECKS) && matcher.accepts(row.name))
         };
-        if selection.matchers.iter().all(is_of_checks)
-            && let Some(checks) = self.checks()
-        {
-            let first_ns = checks.extent_ns().map_err(failed)?.map(|(first_ns, _)| first_ns);
-            series.extend(checks.select(selection, first_ns).map_err(failed)?);
+        let may_be_of_checks = selection.matchers.iter().all(is_of_checks);
+        let beside = [may_be_of_checks.then_some(&self.checks), Some(&self.exporters)];
+        for beside in beside.into_iter().flatten().filter_map(BesideIt::series) {
+            let first_ns = beside.extent_ns().map_err(failed)?.map(|(first_ns, _)| first_ns);
+            series.extend(beside.select(selection, first_ns).map_err(failed)?);
         }
         series.extend(self.select_tasks(selection)?);
         Ok(series)

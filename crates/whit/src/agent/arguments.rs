@@ -131,6 +131,7 @@ pub(super) fn usual() -> AgentOptions {
         http: Some(HttpOptions { listen: Listen::Tcp(USUAL_ADDRESS), token: None }),
         alerts: Some(alerts::tables::usual()),
         checks: None,
+        exporters: None,
         remote_write: Vec::new(),
         fleet: None,
         #[cfg(feature = "feeds")]

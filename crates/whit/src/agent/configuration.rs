@@ -21,7 +21,7 @@ use configuration::{Fault, Options, expected, parse, text};
 pub(super) const DEFAULTS: &str = include_str!("defaults.toml");
 
 /// The keys that a table may have.
-const ROOT: [&str; 21] = [
+const ROOT: [&str; 23] = [
     "interval",
     "slow_interval",
     "data",
@@ -43,6 +43,8 @@ const ROOT: [&str; 21] = [
     "recording",
     "record",
     "fleet",
+    "scrape",
+    "textfile",
 ];
 
 /// Where the configuration comes from.
@@ -151,6 +153,7 @@ fn read(text: &str, defaults: AgentOptions) -> Result<AgentOptions, Fault> {
     options.recorder.relabelling = rules::read(&root)?;
     options.alerts = alerts::tables::read(&root)?;
     options.checks = checks::tables::read(&root, time_zone::system())?;
+    options.exporters = exporters::tables::read(&root, rules::read, &options.recorder.retention.tiers)?;
     options.fleet = fleet::read(&root)?;
     options.remote_write = remote_write::tables::read(&root, rules::read, &probe::host_name())?;
     #[cfg(feature = "feeds")]

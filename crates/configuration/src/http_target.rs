@@ -1,0 +1,42 @@
+//! What is asked or sent to over HTTP: its address, and the name that distinguishes it from others.
+
+use crate::{Fault, Options};
+
+/// An address, and its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HttpTarget {
+    /// With the path.
+    pub url: String,
+    /// Letters, digits, "-", "_" and ".", which can be the name of a file.
+    pub name: String,
+}
+
+/// Reads `url` and `name`. The usual name is that of the host, with the port.
+///
+/// # Errors
+/// If no request can be made to the address, or the name has other letters.
+pub fn read(table: &Options<'_, '_>, example: &str) -> Result<HttpTarget, Fault> {
+    let url = table.required_text("url", example)?;
+    table.check_http_address("url", url)?;
+    table.refuse_password("url", url)?;
+    if !url.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(table.fault_of("url", format!("\"{url}\" is not an address")));
+    }
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    if authority.is_empty() || authority.starts_with(':') {
+        return Err(table.fault_of("url", "expected a host behind the \"//\""));
+    }
+    let name = match table.text("name")? {
+        Some(name) => name.to_owned(),
+        None => authority.replace(|letter: char| !is_of_name(letter), "-"),
+    };
+    if name.is_empty() || name.starts_with('.') || name.len() > 100 || !name.chars().all(is_of_name) {
+        return Err(table.fault_of("name", "expected letters, digits, \"-\", \"_\" and \".\""));
+    }
+    Ok(HttpTarget { url: url.to_owned(), name })
+}
+
+fn is_of_name(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.')
+}

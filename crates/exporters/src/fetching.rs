@@ -1,0 +1,53 @@
+//! The text of an exporter.
+
+use std::time::Duration;
+
+use http_client::{Client, Error, MOST_REDIRECTS, client, described};
+
+/// What whit reads, as a request says it.
+const ACCEPT: &str = "text/plain;version=0.0.4;q=1,*/*;q=0.1";
+
+/// Asks one exporter.
+#[derive(Debug)]
+pub(crate) struct Fetcher {
+    client: Client,
+    url: String,
+    headers: Vec<(String, String)>,
+    timeout: Duration,
+    most_bytes: u64,
+}
+
+impl Fetcher {
+    /// Connects with the first request. With headers redirects are not followed: they would take credentials elsewhere.
+    pub(crate) fn new(
+        url: String,
+        headers: Vec<(String, String)>,
+        timeout: Duration,
+        most_bytes: u64,
+    ) -> Self {
+        let redirects = if headers.is_empty() { MOST_REDIRECTS } else { 0 };
+        Self { client: client(timeout, redirects), url, headers, timeout, most_bytes }
+    }
+
+    /// Returns the text.
+    ///
+    /// # Errors
+    /// If there is no answer in time, it has another status than 200, is too long or is no text.
+    pub(crate) fn fetch(&self) -> Result<String, String> {
+        let mut request = self.client.get(&self.url).header("Accept", ACCEPT);
+        request = request.header("X-Prometheus-Scrape-Timeout-Seconds", self.timeout.as_secs().to_string());
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        let mut response = request.call().map_err(|error| described(&error))?;
+        if response.status() != 200 {
+            return Err(format!("the status is {}", response.status()));
+        }
+        let body = response.body_mut().with_config().limit(self.most_bytes).read_to_vec();
+        let body = body.map_err(|error| match error {
+            Error::BodyExceedsLimit(bytes) => format!("the answer has more than {bytes} bytes (size)"),
+            error => described(&error),
+        })?;
+        String::from_utf8(body).map_err(|_| "the answer is not UTF-8".to_owned())
+    }
+}
