@@ -1,4 +1,4 @@
-//! Any bytes as clicks, as lists of users and hosts, as what a plugin prints, and as configurations of i3status, tmpfiles.d and Nagios.
+//! Any bytes as clicks, as lists of users and hosts, as what a plugin prints, as metrics, and as configurations of i3status, tmpfiles.d and Nagios.
 
 use formats::i3bar::Clicks;
 use formats::i3status::Configuration;
@@ -18,6 +18,10 @@ pub fn run(data: &[u8]) {
         [figure.warn, figure.crit].into_iter().flatten().for_each(|range| drop(range.to_string()));
     }
     if let Ok(text) = std::str::from_utf8(data) {
+        let mut exposition = formats::exposition::ExpositionLines::default();
+        for line in text.lines() {
+            let _ = exposition.take(line);
+        }
         let _ = formats::nagios::external_command(text);
         if let Ok(request) = formats::livestatus::Request::parse(text) {
             drop(formats::livestatus::answer::<()>(&request, &[], [()]));

@@ -52,6 +52,8 @@ pub enum DocumentKind {
     HistorySeries,
     /// A receiver of remote write.
     HistoryReceiver,
+    /// An exporter whose metrics are recorded.
+    HistoryExporter,
     /// The answer to an expression.
     Query,
     /// The answer of `whit why`.

@@ -39,15 +39,16 @@ impl Fetcher {
         for (name, value) in &self.headers {
             request = request.header(name, value);
         }
-        let mut response = request.call().map_err(|error| described(&error))?;
+        let failed = |error: Error| match error {
+            Error::BodyExceedsLimit(bytes) => format!("the answer has more than {bytes} bytes (size)"),
+            Error::Timeout(_) => format!("no whole answer in {} s (timeout)", self.timeout.as_secs_f64()),
+            error => described(&error),
+        };
+        let mut response = request.call().map_err(failed)?;
         if response.status() != 200 {
             return Err(format!("the status is {}", response.status()));
         }
-        let body = response.body_mut().with_config().limit(self.most_bytes).read_to_vec();
-        let body = body.map_err(|error| match error {
-            Error::BodyExceedsLimit(bytes) => format!("the answer has more than {bytes} bytes (size)"),
-            error => described(&error),
-        })?;
+        let body = response.body_mut().with_config().limit(self.most_bytes).read_to_vec().map_err(failed)?;
         String::from_utf8(body).map_err(|_| "the answer is not UTF-8".to_owned())
     }
 }

@@ -11,10 +11,12 @@ mod fetching;
 mod options;
 mod reading;
 mod recording;
+mod status;
 pub mod tables;
 mod text_files;
 mod watch;
 mod worker;
 
 pub use options::{ExporterOptions, Place, TargetOptions};
+pub use status::TargetStatus;
 pub use watch::ExporterWatch;

@@ -43,6 +43,16 @@ pub struct TargetOptions {
     pub most_bytes: u64,
 }
 
+impl Place {
+    /// Returns its address without what may be a key, or its path.
+    pub(crate) fn shown(&self) -> String {
+        match self {
+            Self::Http { url, .. } => http_client::shown_url(url),
+            Self::Directory(path) => path.to_string_lossy().into_owned(),
+        }
+    }
+}
+
 /// Where metrics are.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Place {

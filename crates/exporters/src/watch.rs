@@ -8,9 +8,11 @@ use std::time::Duration;
 use facts::unit::Nanos;
 use probe::clock_now;
 use service::{Level, Log};
+use text::printable::Shown as _;
 
 use crate::options::ExporterOptions;
 use crate::recording::Recording;
+use crate::status::TargetStatus;
 use crate::worker::{Done, Worker};
 
 /// After so long a history that could not be opened is tried again.
@@ -37,7 +39,7 @@ impl ExporterWatch {
             let mut log = Log::open();
             let Some((recording, options)) = open(options, &data, &inbox, &mut log) else { return };
             let (_, results) = channel();
-            Rounds { recording, targets: Vec::new(), results, log }.run(options, &inbox);
+            Rounds { data, recording, targets: Vec::new(), results, log }.run(options, &inbox);
         })?;
         Ok(Self { changes })
     }
@@ -74,6 +76,7 @@ fn open(
 
 /// Targets, and what comes of them.
 struct Rounds {
+    data: PathBuf,
     recording: Recording,
     targets: Vec<Target>,
     results: Receiver<Done>,
@@ -82,14 +85,13 @@ struct Rounds {
 
 /// A target, between readings.
 struct Target {
-    name: String,
+    status: TargetStatus,
     interval_ms: u64,
     worker: Worker,
     /// The number of the interval since 1970 in which it was ordered last.
     slot: Option<u64>,
     /// When the reading was ordered that is being made, in milliseconds since 1970; `None`: none is.
     ordered_ms: Option<u64>,
-    is_failing: bool,
 }
 
 impl Rounds {
@@ -116,12 +118,15 @@ impl Rounds {
         for (place, target) in options.targets.iter().enumerate() {
             match Worker::start(place, target.clone(), sender.clone()) {
                 Ok(worker) => self.targets.push(Target {
-                    name: target.name.clone(),
+                    status: TargetStatus {
+                        name: target.name.clone(),
+                        place: target.place.shown(),
+                        ..TargetStatus::default()
+                    },
                     interval_ms: target.interval.as_millis() as u64,
                     worker,
                     slot: None,
                     ordered_ms: None,
-                    is_failing: false,
                 }),
                 Err(error) => {
                     let message = format!("exporters: {error}; those from {} on are not read", target.name);
@@ -168,29 +173,44 @@ impl Rounds {
             self.take(done);
         }
         let fault = self.recording.tick(clock).err();
-        self.log.fault(
-            "the history of exporters",
-            fault.map(|error| format!("the history of exporters: {error}")),
-        );
+        let fault = fault.map(|error| format!("the history of exporters: {error}"));
+        self.log.fault("the history of exporters", fault);
         for finding in self.recording.take_findings() {
             self.log.write(Level::Warning, &format!("the history of exporters: {finding}"));
         }
+        self.write_status();
+    }
+
+    fn write_status(&mut self) {
+        let statuses: Vec<&TargetStatus> = self.targets.iter().map(|target| &target.status).collect();
+        let fault = TargetStatus::write_all(&self.data, &statuses).err();
+        let fault = fault.map(|error| format!("exporters: {}: {error}", self.data.display()));
+        self.log.fault("the status of exporters", fault);
     }
 
     fn take(&mut self, done: Done) {
-        let target = &mut self.targets[done.target];
-        let until_ms = target.ordered_ms.take().unwrap_or_default() + INTERVALS * target.interval_ms;
+        let Some(Target { status, interval_ms, ordered_ms, .. }) = self.targets.get_mut(done.target) else {
+            return;
+        };
+        let read_ms = ordered_ms.take().unwrap_or_default();
+        let samples_count = done.reading.samples.len();
+        let until_ms = read_ms + INTERVALS * *interval_ms;
         let left_out = self.recording.take(done.target, done.reading, until_ms.cast_signed());
         let of_names = || format!("{left_out} series are left out: too many have been named since the start");
         let fault = done.fault.or_else(|| (left_out > 0).then(of_names));
-        match (fault, target.is_failing) {
-            (Some(fault), false) => {
-                self.log.write(Level::Warning, &format!("exporter {}: {fault}", target.name))
+        let name = &status.name;
+        match (&fault, &status.fault) {
+            (Some(fault), None) => {
+                self.log.write(Level::Warning, &format!("exporter {name}: {}", fault.shown()))
             }
-            (None, true) => self.log.write(Level::Info, &format!("exporter {}: works again", target.name)),
-            _ => return,
+            (None, Some(_)) => self.log.write(Level::Info, &format!("exporter {name}: works again")),
+            _ => {}
         }
-        target.is_failing = !target.is_failing;
+        status.read_ns = Some((read_ms * 1_000_000).cast_signed());
+        status.took_ns = done.took.as_nanos() as u64;
+        status.samples_count = (samples_count - left_out) as u64;
+        status.failures_count += u64::from(fault.is_some());
+        status.fault = fault;
     }
 }
 

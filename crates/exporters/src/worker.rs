@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use formats::series_name::SeriesName;
 
@@ -18,6 +18,8 @@ pub(crate) struct Done {
     /// Which target it is.
     pub(crate) target: usize,
     pub(crate) reading: Reading,
+    /// How long it took.
+    pub(crate) took: Duration,
     /// What went wrong.
     pub(crate) fault: Option<String>,
 }
@@ -61,10 +63,11 @@ fn run(target: usize, options: TargetOptions, orders: &Receiver<()>, results: &S
     };
     let mut before = 0;
     while orders.recv().is_ok() {
+        let started = Instant::now();
         let mut reading = reader.begin(before);
         let fault = work(&mut reader, &mut reading);
         before = reading.samples.len();
-        if results.send(Done { target, reading, fault }).is_err() {
+        if results.send(Done { target, reading, took: started.elapsed(), fault }).is_err() {
             return;
         }
     }

@@ -225,10 +225,9 @@ impl<'t> Rest<'t> {
                 '\\' => match letters.next() {
                     Some((_, 'n')) => value.push('\n'),
                     Some((_, letter @ ('\\' | '"'))) => value.push(letter),
-                    _ => {
-                        self.place += place;
-                        return Err(self.expected("\\\\, \\\" or \\n"));
-                    }
+                    // As Prometheus reads it: what is no escape stays.
+                    Some((_, letter)) => value.extend(['\\', letter]),
+                    None => {}
                 },
                 letter => value.push(letter),
             }
@@ -249,19 +248,13 @@ mod tests {
             ("up", "up"),
             (" a:b { x = \"1\" , y=\"\\\\ \\\" \\n\" , } ", "a:b{x=\"1\",y=\"\\\\ \\\" \\n\"}"),
             ("{__name__=\"up\",job=\"a\"}", "up{job=\"a\"}"),
+            ("up{a=\"\\x\"}", "up{a=\"\\\\x\"}"),
             ("up{z=\"1\",a=\"2\",empty=\"\"}", "up{a=\"2\",z=\"1\"}"),
         ] {
             assert_eq!(SeriesName::parse(text).unwrap().to_string(), expected);
         }
-        for (text, place) in [
-            ("", 0),
-            ("1up", 0),
-            ("up{a}", 4),
-            ("up{a=b}", 5),
-            ("up{a=\"", 6),
-            ("up{a=\"\\x\"}", 6),
-            ("up x", 3),
-        ] {
+        for (text, place) in [("", 0), ("1up", 0), ("up{a}", 4), ("up{a=b}", 5), ("up{a=\"", 6), ("up x", 3)]
+        {
             assert_eq!(SeriesName::parse(text).unwrap_err().place, place, "{text}");
         }
     }

@@ -57,6 +57,29 @@ pub fn described(error: &Error) -> String {
     }
 }
 
+/// An address without a password, and without what stands behind its path, which may be a key.
+pub fn shown_url(url: &str) -> String {
+    let url = url.split(['?', '#']).next().unwrap_or(url);
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let (authority, path) = rest.split_once('/').map_or((rest, ""), |(authority, path)| (authority, path));
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    format!("{scheme}://{host}/{path}")
+}
+
 fn with_resolver(config: Config, guard: Option<Guard>) -> Client {
     Agent::with_parts(config, DefaultConnector::default(), NameResolver { guard })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_not_shown() {
+        assert_eq!(
+            shown_url("https://ann:secret@store:8428/api/v1/write?key=1"),
+            "https://store:8428/api/v1/write"
+        );
+        assert_eq!(shown_url("http://store/a@b"), "http://store/a@b");
+    }
 }

@@ -1,12 +1,13 @@
 //! How far receivers are: a file for each, which the agent writes and commands read.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
-use std::io::{self, Write as _};
+use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use crate::options::ReceiverOptions;
 use serde::{Deserialize, Serialize};
+use service::state_file::{self, Durability};
 
 /// The directory of the files, in the data directory.
 const DIRECTORY: &str = "remote-write";
@@ -181,12 +182,8 @@ impl Progress {
     /// If the directory cannot be written.
     pub(crate) fn write(&self, data: &Path) -> io::Result<()> {
         let path = file(data, &self.name);
-        let new = path.with_extension("new");
         make_directory(data)?;
-        let mut file = OpenOptions::new().create(true).truncate(true).write(true).mode(MODE).open(&new)?;
-        file.write_all(&serde_json::to_vec_pretty(self)?)?;
-        file.sync_data()?;
-        fs::rename(&new, &path)
+        state_file::replace(&path, &serde_json::to_vec_pretty(self)?, Durability::Power)
     }
 
     /// How many nanoseconds the receiver is behind a tick in nanoseconds since 1970; `None`: it is new.
@@ -204,15 +201,6 @@ impl Progress {
     }
 }
 
-/// An address without a password, and without what stands behind its path, which may be a key.
-pub(crate) fn shown_url(url: &str) -> String {
-    let url = url.split(['?', '#']).next().unwrap_or(url);
-    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
-    let (authority, path) = rest.split_once('/').map_or((rest, ""), |(authority, path)| (authority, path));
-    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    format!("{scheme}://{host}/{path}")
-}
-
 fn file(data: &Path, name: &str) -> PathBuf {
     data.join(DIRECTORY).join(format!("{name}.json"))
 }
@@ -220,15 +208,6 @@ fn file(data: &Path, name: &str) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_password_is_not_shown() {
-        assert_eq!(
-            shown_url("https://ann:secret@store:8428/api/v1/write?key=1"),
-            "https://store:8428/api/v1/write"
-        );
-        assert_eq!(shown_url("http://store/a@b"), "http://store/a@b");
-    }
 
     #[test]
     fn it_survives_and_lists_what_was_refused_last() {

@@ -11,7 +11,7 @@ use text::printable::Shown as _;
 
 use crate::delivery::{Delivery, Later};
 use crate::options::ReceiverOptions;
-use crate::progress::{Found, Lock, Progress, shown_url};
+use crate::progress::{Found, Lock, Progress};
 use crate::samples::Part;
 use crate::shipment::{Shipment, Suspects};
 use crate::source::{ORIGIN_COUNT, ORIGINS, Origin, Source};
@@ -139,7 +139,7 @@ impl Sending {
             }
         };
         self.progress.name.clone_from(name);
-        self.progress.url = shown_url(&self.options.url);
+        self.progress.url = http_client::shown_url(&self.options.url);
         // Another version knew fewer origins.
         self.progress.sending_to_ns.resize(ORIGINS.len(), None);
         for origin in ORIGINS {

@@ -146,6 +146,9 @@ fn documents_are_as_their_schemas_say() {
     fs::create_dir(data.join("remote-write")).unwrap();
     fs::write(data.join("remote-write/store.json"), receiver).unwrap();
     add(&format!("history remote --json --data {}", data.display()));
+    let exporters = r#"[{"name":"db","place":"http://db/metrics","read_ns":1,"fault":"no"},{"name":"new"}]"#;
+    fs::write(data.join("exporters.json"), exporters).unwrap();
+    add(&format!("history exporters --json --data {}", data.display()));
     add(&format!("history export --format json --series node_load* --data {}", data.display()));
     add(&format!("alert --json --data {}", data.display()));
     add(&format!("check --all --json --data {}", data.display()));

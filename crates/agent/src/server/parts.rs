@@ -17,7 +17,7 @@ use crate::socket::Socket;
 use alerts::AlertWatch;
 use checks::CheckWatch;
 use checks::livestatus::Livestatus;
-use exporters::ExporterWatch;
+use exporters::{ExporterWatch, TargetStatus};
 use history::task_sums::Summarizer;
 use remote_write::{Progress, RemoteWriteWatch};
 use service::Log;
@@ -166,7 +166,10 @@ impl Part for ExporterWatch {
     const NAME: &'static str = "the threads of exporters";
 
     fn start(context: &mut Context) -> Result<Option<Self>, String> {
-        let Some(options) = context.settings.options.exporters.clone() else { return Ok(None) };
+        let Some(options) = context.settings.options.exporters.clone() else {
+            let cleared = TargetStatus::clear(context.data());
+            return cleared.map(|()| None).map_err(|error| format!("exporters: {error}"));
+        };
         let started = Self::start(options, context.data().to_owned());
         started.map(Some).map_err(|error| format!("exporters: {error}"))
     }

@@ -134,6 +134,7 @@ pub(crate) fn of(command: &str) -> &'static [Example] {
             ("history", "From when to when, how many ticks and series"),
             ("history --list", "The names of all series"),
             ("history remote", "How far the stores are to which it goes out"),
+            ("history exporters", "What exporters said when they were asked last"),
         ],
         "doctor" => &[
             ("doctor", "What this machine gives, and how to get the rest"),

@@ -32,6 +32,8 @@ pub(crate) enum HistoryTask {
     },
     /// Says how far the receivers of remote write are.
     Remote { is_json: bool },
+    /// Says what came of exporters.
+    Exporters { is_json: bool },
     /// Writes samples, under the names that rules give them.
     Export(Window, Format, Relabelling),
     /// Adds what these files contain.
@@ -94,6 +96,8 @@ pub(crate) fn command() -> Command {
             .arg(files.num_args(1..).required(true).help("What is imported; - is standard input")),
             action("remote", "Show how far the receivers of remote write are, and what they refuse")
                 .arg(json()),
+            action("exporters", "Show what exporters and files with metrics had, and what is wrong")
+                .arg(json()),
             action("verify", "Read everything, and say what is damaged"),
             action("compact", "Thin what is old now, and make the file as small as possible"),
             action("drop", "Delete what is old; a block of ten minutes that is partly newer stays")
@@ -134,6 +138,7 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<HistoryArgs, Failure>
         }
         "import" => HistoryTask::Import(matches.get_many("file").into_iter().flatten().cloned().collect()),
         "remote" => HistoryTask::Remote { is_json: matches.get_flag("json") },
+        "exporters" => HistoryTask::Exporters { is_json: matches.get_flag("json") },
         "verify" => HistoryTask::Verify,
         "compact" => HistoryTask::Compact,
         "drop" => HistoryTask::Drop(instant(matches, "until")?.unwrap_or(i64::MIN)),

@@ -2,6 +2,7 @@
 
 pub(crate) mod arguments;
 mod export;
+mod exporters;
 mod import;
 mod remote;
 
@@ -49,6 +50,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
             let history = History::open(&path).map_err(failed)?;
             remote::show(&args.directory, &history, *is_json, &failed)?;
         }
+        HistoryTask::Exporters { is_json } => exporters::show(&args.directory, *is_json)?,
         HistoryTask::Import(files) => import_files(&args.directory, files)?,
         HistoryTask::Verify => {
             let history = History::open(&path).map_err(failed)?;

@@ -102,6 +102,7 @@ fn push_json(receiver: &Progress, last_ns: Option<i64>, text: &mut String) -> Re
         "place_ns": receiver.place_ns,
         "checks_place_ns": receiver.checks_place_ns,
         "rules_place_ns": receiver.rules_place_ns,
+        "exporters_place_ns": receiver.exporters_place_ns,
         "rule_failures_count": receiver.rule_failures_count,
         "rule_failure": receiver.rule_failure,
         "clock_ahead_ns": receiver.clock_ahead_s.map(|ahead_s| (ahead_s * 1e9) as i64),

@@ -342,11 +342,11 @@ fn documented() -> Result<(), Failed> {
     let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/metrics.md"))?;
     let scratch = Scratch::new("documented");
     let config = scratch.0.join("agent.toml");
-    fs::write(
-        &config,
-        "[feeds]\n[[remote_write]]\nurl = \"http://127.0.0.1:1/\"\ninterval = \"1s\"\n[[alert]]\nname = \"always\"\nexpression = \"vector(1)\"\n\
-         [[check]]\nname = \"plugin\"\ninterval = \"1s\"\ncommand = [\"sh\", \"-c\", \"echo 'fine | a=1;2;3'\"]\n",
-    )?;
+    fs::write(scratch.0.join("whit.prom"), "whit_build_info 1\n")?;
+    let more = "[[scrape]]\nurl = \"http://127.0.0.1:1/\"\n[feeds]\n[[remote_write]]\nurl = \"http://127.0.0.1:1/\"\ninterval = \"1s\"\n\
+         [[alert]]\nname = \"always\"\nexpression = \"vector(1)\"\n\
+         [[check]]\nname = \"plugin\"\ninterval = \"1s\"\ncommand = [\"sh\", \"-c\", \"echo 'fine | a=1;2;3'\"]\n";
+    fs::write(&config, format!("[textfile]\ndirectory = \"{}\"\n{more}", scratch.0.display()))?;
     let api = Api::start(&scratch, &["--config", config.to_str().ok_or("the path")?])?;
     let served = || -> BTreeSet<String> {
         let values = api.get("/api/v1/label/__name__/values").unwrap_or_default();
@@ -365,6 +365,7 @@ fn documented() -> Result<(), Failed> {
             "whit_check_threshold",
             "whit_check_wait_seconds_total",
             "whit_remote_write_behind_seconds",
+            "up",
         ]
         .iter()
         .all(|name| served.contains(*name))

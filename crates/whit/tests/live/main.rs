@@ -22,6 +22,7 @@ mod checks;
 mod delays;
 mod demonstrations;
 mod desktop;
+mod exporters;
 mod feeds;
 mod figures;
 mod fleet;
@@ -99,6 +100,7 @@ fn main() {
         chains::trials(),
         checks::trials(),
         check_ways::trials(),
+        exporters::trials(),
         feeds::trials(),
         api::trials(),
         page::trials(),

@@ -1,0 +1,256 @@
+//! Exporters and files with metrics: the same series as Debian's Prometheus makes of them, and hostile ones.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use formats::series_name::SeriesName;
+use libtest_mimic::Failed;
+use serde_json::Value;
+
+use super::machine::{Running, Scratch, WHIT, document, wait_for};
+use super::prometheus::Prometheus;
+use super::trials::{Need, Trial, exact};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        exact(
+            "exporters_are_read_as_prometheus_reads_them",
+            &[Need::Program("prometheus")],
+            as_prometheus_reads_them,
+        ),
+        exact("hostile_exporters_disturb_nothing", &[], hostile_exporters),
+    ]
+}
+
+/// What a good exporter says.
+const METRICS: &str = "# HELP test_requests_total All of them.\n# TYPE test_requests_total counter\n\
+    test_requests_total{method=\"get\",code=\"200\"} 81\ntest_requests_total{method=\"get\",code=\"500\",}  3\n\
+    # A comment.\n\ntest_path{path=\"C:\\\\x {y} # z\",text=\"two\\nlines, \\\"quoted\\\"\"} 1.5e3\n\
+    # TYPE test_seconds histogram\ntest_seconds_bucket{le=\"0.1\"} 5\ntest_seconds_bucket{le=\"+Inf\"} 7\n\
+    test_seconds_sum 0.8\ntest_seconds_count 7\n\
+    # TYPE test_size summary\ntest_size{quantile=\"0.5\"} NaN\ntest_size_sum 0\ntest_size_count 0\n\
+    test_infinite +Inf\ntest_negative -0.25\ntest_empty{label=\"\"} 4\ntest_largest 1.7976931348623157e308\n\
+    test_theirs{job=\"theirs\",instance=\"there\"} 6\ntest_dropped 1\ntest_secret{secret=\"s\",a=\"b\"} 2\n\
+    test:rule{a=\"\\u00e4\"} 9\n";
+
+/// Answers requests as their paths say, until the process ends.
+fn listen() -> Result<u16, Failed> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let port = listener.local_addr()?.port();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            std::thread::spawn(move || answer(stream));
+        }
+    });
+    Ok(port)
+}
+
+/// The other end closes when it has enough.
+fn answer(mut stream: TcpStream) -> Option<()> {
+    let mut reader = BufReader::new(stream.try_clone().ok()?);
+    let (mut request, mut line) = (String::new(), String::new());
+    reader.read_line(&mut request).ok()?;
+    while reader.read_line(&mut line).ok()? > 2 {
+        line.clear();
+    }
+    const OK: &str = "HTTP/1.1 200 OK\r\nConnection: close\r\n";
+    let mut whole = |body: &str| {
+        let head = format!("{OK}Content-Length: {}\r\n\r\n", body.len());
+        stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes())).ok()
+    };
+    match request.split(' ').nth(1)? {
+        "/good" => whole(METRICS),
+        "/nan" => whole("test_a NaN\ntest_b nan\ntest_c -Inf\n"),
+        "/broken" => whole("test_a 1\ntest_b one\n"),
+        "/long" => whole(&format!("test_a{{b=\"{}\"}} 1\n", "x".repeat(70_000))),
+        "/latin" => stream.write_all(format!("{OK}\r\ntest_a{{b=\"").as_bytes()).and_then(|()| stream.write_all(b"\xe4\"} 1\n")).ok(),
+        "/many" => {
+            stream.write_all(format!("{OK}\r\n").as_bytes()).ok()?;
+            (0..10_000_000).try_for_each(|number| writeln!(stream, "test_many{{n=\"{number}\"}} 1")).ok()
+        }
+        "/endless" => {
+            stream.write_all(format!("{OK}Transfer-Encoding: chunked\r\n\r\n").as_bytes()).ok()?;
+            loop {
+                stream.write_all(b"9\r\ntest_a 1\n\r\n").ok()?;
+                std::thread::sleep(Duration::from_millis(50));
+            }
+        }
+        "/changing" => {
+            let now_ns = probe::clock_now().realtime.0;
+            let lines: String = (0..300).map(|number| format!("test_changing{{at=\"{now_ns}-{number}\"}} 1\n")).collect();
+            whole(&lines)
+        }
+        "/circle" => stream.write_all(b"HTTP/1.1 302 Found\r\nLocation: /circle\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").ok(),
+        "/file" => stream.write_all(b"HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").ok(),
+        "/silent" => {
+            std::thread::sleep(Duration::from_secs(600));
+            None
+        }
+        "/gone" => stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").ok(),
+        _ => None,
+    }
+}
+
+/// Starts an agent with a configuration. Its log is the file `log`.
+fn agent(scratch: &Scratch, configuration: &str) -> Result<Running, Failed> {
+    let path = |name: &str| scratch.0.join(name);
+    fs::write(path("agent.toml"), configuration)?;
+    let mut command = Command::new(WHIT);
+    command
+        .args(["agent", "--interval", "200ms", "--http", "127.0.0.1:0", "--config"])
+        .arg(path("agent.toml"));
+    for (option, file) in [("--data", "data"), ("--now", "now"), ("--socket", "socket")] {
+        command.arg(option).arg(path(file));
+    }
+    Ok(Running(command.stderr(Stdio::from(fs::File::create(path("log"))?)).spawn()?))
+}
+
+/// The series of an answer, with the texts of their values.
+fn series(answer: &Value) -> BTreeMap<String, String> {
+    let result = answer["data"]["result"].as_array().cloned().unwrap_or_default();
+    let read = |series: &Value| {
+        let mut name = SeriesName::default();
+        for (label, value) in series["metric"].as_object()? {
+            name.set(label, value.as_str()?);
+        }
+        let value: f64 = series["value"][1].as_str()?.parse().ok()?;
+        Some((name.to_string(), value.to_string()))
+    };
+    result.iter().filter_map(read).collect()
+}
+
+fn ask(data: &Path, expression: &str) -> BTreeMap<String, String> {
+    let data = data.display().to_string();
+    series(&document(&["query", expression, "--json", "--data", &data]))
+}
+
+const COMPARED: &str = "{__name__=~\"test.*|up|scrape_samples.*\"}";
+
+fn as_prometheus_reads_them() -> Result<(), Failed> {
+    let scratch = Scratch::new("exporters");
+    let port = listen()?;
+    let host = format!("127.0.0.1:{port}");
+    let job = |name: &str, path: &str, more: &str| {
+        format!(
+            "- job_name: {name}\n  metrics_path: /{path}\n  {more}\n  static_configs: [{{targets: ['{host}']}}]\n  \
+             metric_relabel_configs: [{{source_labels: [__name__], regex: '.*dropped', action: drop}}, {{regex: secret, action: labeldrop}}]\n"
+        )
+    };
+    let jobs = [
+        job("own", "good", ""),
+        job("kept", "good", "honor_labels: true"),
+        job("broken", "broken", ""),
+        job("gone", "gone", ""),
+    ];
+    let prometheus = Prometheus::start(
+        &scratch,
+        &format!("global: {{scrape_interval: 1s, scrape_timeout: 1s}}\nscrape_configs:\n{}", jobs.concat()),
+        &[],
+    )?;
+    let job = |name: &str, path: &str, more: &str| {
+        format!(
+            "[[scrape]]\nname = \"{name}\"\nurl = \"http://{host}/{path}\"\ninterval = \"1s\"\nlabels = {{ instance = \"{host}\" }}\n{more}\n\
+             [[scrape.relabel]]\nsource_labels = [\"__name__\"]\nregex = \".*dropped\"\naction = \"drop\"\n\
+             [[scrape.relabel]]\nregex = \"secret\"\naction = \"labeldrop\"\n"
+        )
+    };
+    let jobs = [
+        job("own", "good", ""),
+        job("kept", "good", "honor_labels = true"),
+        job("broken", "broken", ""),
+        job("gone", "gone", ""),
+    ];
+    let _agent = agent(&scratch, &jobs.concat())?;
+    let data = scratch.0.join("data");
+    let query = "/api/v1/query?query=%7B__name__%3D~%22test.*%7Cup%7Cscrape_samples.*%22%7D";
+    let theirs = || series(&prometheus.get(query).unwrap_or_default());
+    wait_for("prometheus has read all", || {
+        theirs().keys().filter(|name| name.starts_with("up{")).count() == 4
+    });
+    wait_for("whit has read all", || ask(&data, "up").len() == 4);
+    let (mut own, mut theirs) = (ask(&data, COMPARED), theirs());
+    // Prometheus counts what stands before an error.
+    for series in [&mut own, &mut theirs] {
+        series.retain(|name, _| !(name.starts_with("scrape_samples") && name.contains("\"broken\"")));
+    }
+    assert!(theirs.len() > 40, "{theirs:?}");
+    let differences = |one: &BTreeMap<String, String>, other: &BTreeMap<String, String>| {
+        one.iter()
+            .filter(|(name, value)| other.get(*name) != Some(value))
+            .map(|pair| format!("{pair:?}"))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!([differences(&own, &theirs), differences(&theirs, &own)], [const { Vec::<String>::new() }; 2]);
+    Ok(())
+}
+
+fn hostile_exporters() -> Result<(), Failed> {
+    let scratch = Scratch::new("hostile-exporters");
+    let port = listen()?;
+    let hostile = [
+        ("broken", "line 2: expected a number, found one"),
+        ("long", "line 1: more than 65536 bytes"),
+        ("latin", "the answer is not UTF-8"),
+        ("many", "the answer has more than 100000 bytes"),
+        ("endless", "no whole answer in 1 s (timeout)"),
+        ("circle", "redirect"),
+        ("file", ""),
+        ("silent", "no whole answer in 1 s (timeout)"),
+        ("gone", "the status is 404 Not Found"),
+    ];
+    let mut configuration =
+        format!("[textfile]\ndirectory = \"{}\"\ninterval = \"1s\"\n", scratch.0.join("text").display());
+    for name in hostile.iter().map(|(name, _)| *name).chain(["good", "nan", "changing"]) {
+        configuration += &format!(
+            "[[scrape]]\nname = \"{name}\"\nurl = \"http://127.0.0.1:{port}/{name}\"\ninterval = \"1s\"\nsize = \"100kB\"\n"
+        );
+    }
+    let text = scratch.0.join("text");
+    fs::create_dir(&text)?;
+    fs::write(text.join("good.prom"), "test_file 1\n")?;
+    fs::write(text.join("half.prom"), "test_half 1\ntest_ha")?;
+    fs::write(text.join("other.txt"), "test_other 1\n")?;
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        text.join("fifo.prom"),
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::RUSR,
+        0,
+    )?;
+    let mut agent = agent(&scratch, &configuration)?;
+    let data = scratch.0.join("data");
+    wait_for("all were read ten times", || {
+        ask(&data, "count_over_time(up{job=\"silent\"}[1m]) >= 10").len() == 1
+    });
+    let up = ask(&data, "up");
+    for (name, _) in hostile {
+        assert_eq!(up.get(&format!("up{{job=\"{name}\"}}")).map(String::as_str), Some("0"), "{name}: {up:?}");
+    }
+    let good = ask(&data, "min_over_time(up{job=~\"good|nan|changing\"}[1m])");
+    assert_eq!(good.values().map(String::as_str).collect::<Vec<_>>(), ["1", "1", "1"], "{good:?}");
+    let of_files = ask(&data, "{__name__=~\"test_file|test_half|test_other|node_textfile_scrape_error\"}");
+    assert_eq!(of_files.keys().collect::<Vec<_>>(), ["node_textfile_scrape_error", "test_file"]);
+    assert_eq!(of_files["node_textfile_scrape_error"], "1");
+    let nan = ask(&data, "{job=\"nan\",__name__=~\"test.*\"}");
+    assert_eq!(nan.values().map(String::as_str).collect::<Vec<_>>(), ["NaN", "NaN", "-inf"]);
+    // Each has its reason, once.
+    let log = fs::read_to_string(scratch.0.join("log"))?;
+    for (name, reason) in hostile {
+        let said: Vec<&str> =
+            log.lines().filter(|line| line.contains(&format!("exporter {name}: "))).collect();
+        assert!(said.len() == 1 && said[0].contains(reason), "{name}: {said:?}");
+    }
+    assert!(log.contains("fifo.prom: is not a regular file, and 1 more"), "{log}");
+    // The recorder and the server go on as if there were none.
+    assert!(agent.0.try_wait()?.is_none());
+    assert_eq!(
+        ask(&data, "whit_agent_server_starts_total").values().map(String::as_str).collect::<Vec<_>>(),
+        ["1"]
+    );
+    Ok(())
+}
