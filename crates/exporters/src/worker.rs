@@ -1,7 +1,7 @@
 //! The thread of a target.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -49,23 +49,29 @@ impl Worker {
     }
 }
 
+/// Where metrics are, as the thread has it.
+enum Opened {
+    Http(Fetcher),
+    Directory(PathBuf),
+}
+
 fn run(target: usize, options: TargetOptions, orders: &Receiver<()>, results: &Sender<Done>) {
     let mut reader = Reader::new(&options);
     let TargetOptions { place, most_bytes, .. } = options;
-    let mut work: Box<dyn FnMut(&mut Reader, &mut Reading) -> Option<String>> = match place {
+    let place = match place {
         Place::Http { url, headers, timeout } => {
-            let fetcher = Fetcher::new(url, headers, timeout, most_bytes);
-            Box::new(move |reader, reading| scrape(&fetcher, reader, reading).err())
+            Opened::Http(Fetcher::new(url, headers, timeout, most_bytes))
         }
-        Place::Directory(path) => {
-            Box::new(move |reader, reading| read_directory(&path, most_bytes, reader, reading))
-        }
+        Place::Directory(path) => Opened::Directory(path),
     };
     let mut before = 0;
     while orders.recv().is_ok() {
         let started = Instant::now();
         let mut reading = reader.begin(before);
-        let fault = work(&mut reader, &mut reading);
+        let fault = match &place {
+            Opened::Http(fetcher) => scrape(fetcher, &mut reader, &mut reading).err(),
+            Opened::Directory(path) => read_directory(path, most_bytes, &mut reader, &mut reading),
+        };
         before = reading.samples.len();
         if results.send(Done { target, reading, took: started.elapsed(), fault }).is_err() {
             return;

@@ -105,7 +105,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn sample(line: &str) -> Result<Option<(&str, String, Option<&str>)>, String> {
+    /// The series, the value as it is written, and the time.
+    type Sample<'t> = (&'t str, String, Option<&'t str>);
+
+    fn sample(line: &str) -> Result<Option<Sample<'_>>, String> {
         let found = ExpositionLines::default().take(line)?;
         Ok(found.map(|sample| (sample.series, sample.value.to_string(), sample.time)))
     }
