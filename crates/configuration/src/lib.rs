@@ -3,6 +3,7 @@
 mod fault;
 pub mod http_headers;
 pub mod http_target;
+pub mod http_tls;
 
 use std::fmt::Write as _;
 use std::ops::{Range, RangeInclusive};
@@ -115,29 +116,33 @@ impl<'t, 'i> Options<'t, 'i> {
         self.get(key).map(text).transpose()
     }
 
-    /// A secret: a text, or with `_file` at the end of its name the first line of a file. `$CREDENTIALS_DIRECTORY/` at its beginning stands
-    /// for the directory of systemd.exec(5).
+    /// A secret: a text, or with `_file` at the end of its name the first line of a file.
     pub fn secret(&self, key: &str) -> Result<Option<String>, Fault> {
         let of_file = format!("{key}_file");
-        let Some(path) = self.text(&of_file)? else { return Ok(self.text(key)?.map(str::to_owned)) };
+        let Some(text) = self.text_of_file(&of_file)? else { return Ok(self.text(key)?.map(str::to_owned)) };
         if self.get(key).is_some() {
             return Err(self.fault_of(key, format!("either {key} or {of_file}")));
         }
+        let line = text.lines().next().unwrap_or_default();
+        match line.is_empty() {
+            true => Err(self.fault_of(&of_file, "the first line of the file is empty")),
+            false => Ok(Some(line.to_owned())),
+        }
+    }
+
+    /// The text of a file. `$CREDENTIALS_DIRECTORY/` at the beginning of its path stands for the directory of systemd.exec(5).
+    pub fn text_of_file(&self, key: &str) -> Result<Option<String>, Fault> {
         const CREDENTIALS: &str = "CREDENTIALS_DIRECTORY";
+        let Some(path) = self.text(key)? else { return Ok(None) };
         let path = match path.strip_prefix(&format!("${CREDENTIALS}/")) {
             Some(rest) => std::env::var_os(CREDENTIALS).map(|directory| Path::new(&directory).join(rest)),
             None => Some(PathBuf::from(path)),
         };
         let missing =
-            || self.fault_of(&of_file, format!("{CREDENTIALS} is not set: systemd sets it for services"));
+            || self.fault_of(key, format!("{CREDENTIALS} is not set: systemd sets it for services"));
         let path = path.ok_or_else(missing)?;
-        let text = named::read_text(&path, named::CONFIGURATION_BYTES)
-            .map_err(|error| self.fault_of(&of_file, format!("{}: {error}", path.shown())))?;
-        let line = text.lines().next().unwrap_or_default();
-        match line.is_empty() {
-            true => Err(self.fault_of(&of_file, format!("{}: its first line is empty", path.shown()))),
-            false => Ok(Some(line.to_owned())),
-        }
+        let text = named::read_text(&path, named::CONFIGURATION_BYTES);
+        text.map(Some).map_err(|error| self.fault_of(key, format!("{}: {error}", path.shown())))
     }
 
     /// Returns a text that must be there; the fault shows an `example`.

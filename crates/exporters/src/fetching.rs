@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use http_client::{Client, Error, MOST_REDIRECTS, client, described};
+use http_client::{Client, Error, MOST_REDIRECTS, Tls, client_with, described};
 
 /// What whit reads, as a request says it.
 const ACCEPT: &str = "text/plain;version=0.0.4;q=1,*/*;q=0.1";
@@ -22,11 +22,12 @@ impl Fetcher {
     pub(crate) fn new(
         url: String,
         headers: Vec<(String, String)>,
+        tls: &Tls,
         timeout: Duration,
         most_bytes: u64,
     ) -> Self {
         let redirects = if headers.is_empty() { MOST_REDIRECTS } else { 0 };
-        Self { client: client(timeout, redirects), url, headers, timeout, most_bytes }
+        Self { client: client_with(timeout, redirects, tls), url, headers, timeout, most_bytes }
     }
 
     /// Returns the text.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use formats::relabel::Relabelling;
+use http_client::Tls;
 use store::Retention;
 
 /// What is recorded of other programs, and for how long.
@@ -62,6 +63,8 @@ pub enum Place {
         url: String,
         /// Headers of each request, credentials among them.
         headers: Vec<(String, String)>,
+        /// Whom requests trust, and who they are.
+        tls: Tls,
         /// The longest that a request may take.
         timeout: Duration,
     },

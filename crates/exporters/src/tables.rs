@@ -4,15 +4,17 @@ use std::time::Duration;
 
 use configuration::http_headers;
 use configuration::http_target::{self, HttpTarget};
+use configuration::http_tls;
 use configuration::{Fault, Options};
 use formats::relabel::Relabelling;
 use formats::series_name::is_label;
+use http_client::Tls;
 use store::{Retention, Tier};
 use text::quantity;
 
 use crate::options::{ExporterOptions, Place, TargetOptions};
 
-const KNOWN: [&str; 16] = [
+const KNOWN: [&str; 19] = [
     "url",
     "name",
     "interval",
@@ -28,6 +30,9 @@ const KNOWN: [&str; 16] = [
     "user",
     "password",
     "password_file",
+    "ca_file",
+    "certificate_file",
+    "key_file",
     "enabled",
 ];
 const KNOWN_OF_DIRECTORY: [&str; 5] = ["directory", "interval", "samples", "size", "relabel"];
@@ -101,9 +106,10 @@ fn scraped(table: &Options<'_, '_>, relabelling: Relabelling) -> Result<TargetOp
         return Err(table.fault_of("timeout", "expected no longer than the interval"));
     }
     let headers = http_headers::read(table, &OWN_HEADERS)?;
+    let tls = http_tls::read(table, Tls::new)?;
     Ok(TargetOptions {
         name,
-        place: Place::Http { url, headers, timeout },
+        place: Place::Http { url, headers, tls, timeout },
         labels,
         keeps_labels: table.flag_or("honor_labels", false)?,
         relabelling,
@@ -171,7 +177,7 @@ mod tests {
         assert_eq!((one.name.as_str(), one.interval), ("localhost-9187", USUAL_INTERVAL));
         assert_eq!(one.labels, [label("job", "localhost-9187")]);
         assert_eq!((one.most_samples, one.most_bytes, one.keeps_labels), (10_000, 8_000_000, false));
-        let Place::Http { url, headers, timeout } = &other.place else { panic!("{other:?}") };
+        let Place::Http { url, headers, timeout, .. } = &other.place else { panic!("{other:?}") };
         assert_eq!((url.as_str(), timeout.as_secs()), ("http://[::1]:9", 5));
         assert_eq!(*headers, [label("Authorization", "Bearer t")]);
         assert_eq!(other.labels, [label("rack", "3")]);

@@ -59,8 +59,8 @@ fn run(target: usize, options: TargetOptions, orders: &Receiver<()>, results: &S
     let mut reader = Reader::new(&options);
     let TargetOptions { place, most_bytes, .. } = options;
     let place = match place {
-        Place::Http { url, headers, timeout } => {
-            Opened::Http(Fetcher::new(url, headers, timeout, most_bytes))
+        Place::Http { url, headers, tls, timeout } => {
+            Opened::Http(Fetcher::new(url, headers, &tls, timeout, most_bytes))
         }
         Place::Directory(path) => Opened::Directory(path),
     };

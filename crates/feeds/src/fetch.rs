@@ -10,7 +10,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
 use http_cache_semantics::{AfterResponse, BeforeRequest, CacheOptions, CachePolicy};
-use http_client::{Body, Client, Guard, guarded_client};
+use http_client::{Body, Client, Guard, Tls, guarded_client};
 use syndication::{Reading, parse_url};
 use url::Url;
 
@@ -101,6 +101,7 @@ impl Fetcher {
             .proxy(None)
             .timeout_connect(Some(LONGEST_CONNECT))
             .user_agent(USER_AGENT)
+            .tls_config(Tls::default().config())
             .max_idle_connections(4)
             .build();
         let allowed = options.allowed.clone();

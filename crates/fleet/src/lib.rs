@@ -55,7 +55,13 @@ pub struct Snapshot {
 impl Fleet {
     /// Takes the store of these options, each of whose answers may take so long.
     pub fn new(options: &FleetOptions, longest: Duration) -> Self {
-        let store = RemoteStore::with(&options.url, options.headers.clone(), longest, MOST_ANSWER_BYTES);
+        let store = RemoteStore::with(
+            &options.url,
+            options.headers.clone(),
+            &options.tls,
+            longest,
+            MOST_ANSWER_BYTES,
+        );
         Self { store, matchers: options.matchers.clone() }
     }
 

@@ -1,7 +1,9 @@
 //! Where a fleet is asked, as TOML.
 
 use configuration::http_headers;
+use configuration::http_tls;
 use configuration::{Fault, Options};
+use http_client::Tls;
 use query::parse_selector;
 
 /// The store that has the series of a fleet.
@@ -11,6 +13,8 @@ pub struct FleetOptions {
     pub url: String,
     /// Headers of each request, credentials among them.
     pub headers: Vec<(String, String)>,
+    /// Whom requests trust, and who they are.
+    pub tls: Tls,
     /// Matchers of the machines that are meant, as they stand between braces; empty: all.
     pub matchers: String,
 }
@@ -22,7 +26,7 @@ pub struct FleetOptions {
 pub fn read(root: &Options<'_, '_>) -> Result<Option<FleetOptions>, Fault> {
     let Some(value) = root.get("fleet") else { return Ok(None) };
     let table = Options::of(value)?;
-    let known = ["url", "match"].into_iter().chain(http_headers::OPTIONS);
+    let known = ["url", "match"].into_iter().chain(http_headers::OPTIONS).chain(http_tls::OPTIONS);
     table.refuse_unknown(known, "[fleet]")?;
     let url = table.required_text("url", "\"http://store:8428\"")?;
     table.check_http_address("url", url)?;
@@ -32,7 +36,8 @@ pub fn read(root: &Options<'_, '_>) -> Result<Option<FleetOptions>, Fault> {
         Some(text) => matchers(text).map_err(|message| table.fault_of("match", message))?,
     };
     let headers = http_headers::read(&table, &[])?;
-    Ok(Some(FleetOptions { url: url.to_owned(), headers, matchers }))
+    let tls = http_tls::read(&table, Tls::new)?;
+    Ok(Some(FleetOptions { url: url.to_owned(), headers, tls, matchers }))
 }
 
 /// Takes the matchers out of a selector such as `{env="prod"}`.

@@ -6,10 +6,12 @@
 #![forbid(unsafe_code)]
 
 mod name_resolver;
+mod tls;
 
 use std::time::Duration;
 
 pub use name_resolver::Guard;
+pub use tls::Tls;
 pub use ureq::http::{Response, Uri};
 pub use ureq::{Agent as Client, Body, Error, RequestBuilder, Timeout};
 
@@ -24,13 +26,19 @@ pub const MOST_REDIRECTS: u32 = 10;
 
 /// Makes a client whose requests take no longer than `timeout`, and follow so many redirects; without any, the redirect is the answer. Any status of an answer is an answer.
 pub fn client(timeout: Duration, redirects: u32) -> Client {
+    client_with(timeout, redirects, &Tls::default())
+}
+
+/// Makes such a client with its own trust and identity.
+pub fn client_with(timeout: Duration, redirects: u32, tls: &Tls) -> Client {
     let config = Agent::config_builder()
         .timeout_global(Some(timeout))
         // So that a server that does not answer is known from one that was not reached.
         .timeout_resolve(Some(timeout / 3))
         .timeout_connect(Some(timeout / 2))
         .http_status_as_error(false)
-        .max_redirects(redirects);
+        .max_redirects(redirects)
+        .tls_config(tls.config());
     with_resolver(config.build(), None)
 }
 

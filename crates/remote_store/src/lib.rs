@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use formats::remote_write;
 use formats::series_name::SeriesName;
-use http_client::{Body, Client, MOST_REDIRECTS, RequestBuilder, Response, client};
+use http_client::{Body, Client, MOST_REDIRECTS, RequestBuilder, Response, Tls, client_with};
 use query::{Answer, Point};
 use serde_json::Value;
 
@@ -54,15 +54,21 @@ pub struct RemoteStore {
 impl RemoteStore {
     /// Connects with the first request.
     pub fn new(url: &str) -> Self {
-        Self::with(url, Vec::new(), LONGEST_WAIT, MOST_BYTES)
+        Self::with(url, Vec::new(), &Tls::default(), LONGEST_WAIT, MOST_BYTES)
     }
 
     /// Sends these headers with each request, waits for an answer so long at most, and reads so much of it. With headers redirects are not
     /// followed: they would take credentials elsewhere.
-    pub fn with(url: &str, headers: Vec<(String, String)>, longest: Duration, most_bytes: u64) -> Self {
+    pub fn with(
+        url: &str,
+        headers: Vec<(String, String)>,
+        tls: &Tls,
+        longest: Duration,
+        most_bytes: u64,
+    ) -> Self {
         let redirects = if headers.is_empty() { MOST_REDIRECTS } else { 0 };
         let url = url.trim_end_matches('/').to_owned();
-        Self { client: client(longest, redirects), url, headers, most_bytes }
+        Self { client: client_with(longest, redirects, tls), url, headers, most_bytes }
     }
 
     /// Appends samples, in milliseconds since 1970.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use formats::remote_write;
-use http_client::{Client, client, described};
+use http_client::{Client, client_with, described};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::options::ReceiverOptions;
@@ -47,7 +47,7 @@ pub(crate) struct Delivery {
 impl Delivery {
     pub(crate) fn new(options: &ReceiverOptions) -> Self {
         // A redirect would send credentials elsewhere.
-        let client = client(options.timeout, 0);
+        let client = client_with(options.timeout, 0, &options.tls);
         Self { client, url: options.url.clone(), headers: options.headers.clone(), clock_ahead_s: None }
     }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use formats::relabel::Relabelling;
+use http_client::Tls;
 
 use crate::recording_rule::RecordingRule;
 
@@ -15,6 +16,8 @@ pub struct ReceiverOptions {
     pub url: String,
     /// Headers that each request has, credentials among them.
     pub headers: Vec<(String, String)>,
+    /// Whom requests trust, and who they are.
+    pub tls: Tls,
     /// Series that meet one of these selectors go out. None: all do.
     pub selectors: Vec<String>,
     /// How their labels change.
@@ -41,6 +44,7 @@ impl ReceiverOptions {
             name: "store".to_owned(),
             url: "http://store/".to_owned(),
             headers: Vec::new(),
+            tls: Tls::default(),
             selectors: Vec::new(),
             relabelling: Relabelling::default(),
             labels: Vec::new(),

@@ -4,15 +4,17 @@ use std::time::Duration;
 
 use configuration::http_headers;
 use configuration::http_target::{self, HttpTarget};
+use configuration::http_tls;
 use configuration::{Fault, Options};
 use formats::relabel::Relabelling;
 use formats::series_name::is_label;
+use http_client::Tls;
 use query::parse_selector;
 
 use crate::options::ReceiverOptions;
 use crate::rule_tables::read_rules;
 
-const KNOWN: [&str; 16] = [
+const KNOWN: [&str; 19] = [
     "url",
     "name",
     "match",
@@ -24,6 +26,9 @@ const KNOWN: [&str; 16] = [
     "user",
     "password",
     "password_file",
+    "ca_file",
+    "certificate_file",
+    "key_file",
     "interval",
     "timeout",
     "first",
@@ -87,6 +92,7 @@ fn receiver(table: &Options<'_, '_>, relabelling: Relabelling, host: &str) -> Re
         name,
         url,
         headers,
+        tls: http_tls::read(table, Tls::new)?,
         selectors,
         relabelling,
         labels,

@@ -12,7 +12,7 @@ use formats::series_name::SeriesName;
 use libtest_mimic::Failed;
 use serde_json::Value;
 
-use super::machine::{Running, Scratch, WHIT, document, wait_for};
+use super::machine::{Running, Scratch, WHIT, document, port, shell, wait_for};
 use super::prometheus::Prometheus;
 use super::trials::{Need, Trial, exact};
 
@@ -24,6 +24,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             as_prometheus_reads_them,
         ),
         exact("hostile_exporters_disturb_nothing", &[], hostile_exporters),
+        exact("exporters_show_and_want_certificates", &[Need::Program("openssl")], certificates),
     ]
 }
 
@@ -96,11 +97,16 @@ fn answer(mut stream: TcpStream) -> Option<()> {
     }
 }
 
-/// Starts an agent with a configuration. Its log is the file `log`.
 fn agent(scratch: &Scratch, configuration: &str) -> Result<Running, Failed> {
+    agent_with(scratch, configuration, &[])
+}
+
+/// Starts an agent with a configuration and more variables of its environment. Its log is the file `log`.
+fn agent_with(scratch: &Scratch, configuration: &str, variables: &[(&str, &str)]) -> Result<Running, Failed> {
     let path = |name: &str| scratch.0.join(name);
     fs::write(path("agent.toml"), configuration)?;
     let mut command = Command::new(WHIT);
+    command.envs(variables.iter().copied());
     command
         .args(["agent", "--interval", "200ms", "--http", "127.0.0.1:0", "--config"])
         .arg(path("agent.toml"));
@@ -252,5 +258,61 @@ fn hostile_exporters() -> Result<(), Failed> {
         ask(&data, "whit_agent_server_starts_total").values().map(String::as_str).collect::<Vec<_>>(),
         ["1"]
     );
+    Ok(())
+}
+
+/// A server that wants a certificate of its clients, and one of its own that the system does not know.
+fn certificates() -> Result<(), Failed> {
+    let scratch = Scratch::new("exporter-certificates");
+    let (place, port) = (scratch.0.display(), port());
+    fs::write(scratch.0.join("metrics"), "test_safe 1\n")?;
+    let made = shell(&format!(
+        "cd {place} && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 9 -subj /CN=authority \
+         -addext keyUsage=critical,keyCertSign -keyout ca.key -out ca.pem && \
+         for name in localhost client; do \
+         openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=$name -keyout $name.key -out $name.csr && \
+         printf 'subjectAltName=DNS:%s\\nextendedKeyUsage=serverAuth,clientAuth\\n' $name > $name.ext && \
+         openssl x509 -req -in $name.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 9 -extfile $name.ext -out $name.pem || exit 1; done"
+    ));
+    assert!(made.status.success(), "{made:?}");
+    let mut server = Command::new("openssl");
+    server.args([
+        "s_server",
+        "-quiet",
+        "-WWW",
+        "-Verify",
+        "1",
+        "-verify_return_error",
+        "-cert",
+        "localhost.pem",
+    ]);
+    server
+        .args(["-key", "localhost.key", "-CAfile", "ca.pem", "-accept", &port.to_string()])
+        .current_dir(&scratch.0);
+    let _server = Running(server.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?);
+    let target = |name: &str, more: &str| {
+        format!(
+            "[[scrape]]\nname = \"{name}\"\nurl = \"https://localhost:{port}/metrics\"\ninterval = \"1s\"\n{more}"
+        )
+    };
+    let identity = format!("certificate_file = \"{place}/client.pem\"\nkey_file = \"{place}/client.key\"\n");
+    let authority = format!("ca_file = \"{place}/ca.pem\"\n");
+    let both = format!("{authority}{identity}");
+    let configuration =
+        target("known", &both) + &target("anonymous", &authority) + &target("unknown", &identity);
+    let data = scratch.0.join("data");
+    let first = agent(&scratch, &configuration)?;
+    wait_for("all were read", || ask(&data, "up").len() == 3);
+    wait_for("the server answers", || ask(&data, "up{job=\"known\"} == 1").len() == 1);
+    let ups = || -> Vec<String> { ask(&data, "max_over_time(up[1m]) == 1").into_keys().collect() };
+    assert_eq!(ups(), ["{job=\"known\"}"]);
+    let log = fs::read_to_string(scratch.0.join("log"))?;
+    assert!(log.contains("exporter unknown: ") && log.contains("certificate"), "{log}");
+    drop(first);
+    fs::remove_dir_all(&data)?;
+    // What the system trusts is trusted.
+    let _second = agent_with(&scratch, &configuration, &[("SSL_CERT_FILE", &format!("{place}/ca.pem"))])?;
+    wait_for("the system's certificates are used", || ask(&data, "up{job=\"unknown\"} == 1").len() == 1);
+    wait_for("and so does the other", || ups() == ["{job=\"known\"}", "{job=\"unknown\"}"]);
     Ok(())
 }
