@@ -45,12 +45,12 @@ function form(parameters: Parameters): URLSearchParams {
 
 /** What the agent answers, as soon as nothing is pressed. */
 async function ask<T>(path: string, parameters: Parameters, options: RequestInit = {}): Promise<T> {
-  try {
-    return await answer<T>(path, parameters, options);
-  } finally {
-    await unpressed();
-    options.signal?.throwIfAborted();
-  }
+  const reply = answer<T>(path, parameters, options);
+  await reply.catch(() => undefined);
+  await unpressed();
+  // Other things may be shown by then.
+  options.signal?.throwIfAborted();
+  return reply;
 }
 
 async function answer<T>(path: string, parameters: Parameters, options: RequestInit): Promise<T> {

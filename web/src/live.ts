@@ -1,19 +1,21 @@
 // What happens at every tick, from the agent: one stream a page.
 
 import * as agent from "./agent";
-import { unpressed } from "./press";
+import { is_held, unpressed } from "./press";
 import type { ActiveTasks, Answers } from "./replies";
 
 export interface LiveEvents {
   values(answers: Answers): void;
   tasks(tasks: ActiveTasks): void;
-  /** The stream was interrupted and goes on: something may be missing. */
+  /** The stream goes on after something was missed. */
   resumed(): void;
 }
 
 export class Live {
   private source: EventSource | null = null;
   private address = "";
+  /** Something is pressed, and events came meanwhile. */
+  private is_skipping = false;
 
   constructor(private readonly events: LiveEvents) {}
 
@@ -31,13 +33,22 @@ export class Live {
       is_open = true;
     });
     const on = <T>(name: string, take: (data: T) => void) =>
-      source.addEventListener(name, async (event) => {
-        await unpressed();
-        // It may have ended by then.
-        if (this.source === source) take(JSON.parse((event as MessageEvent<string>).data) as T);
+      source.addEventListener(name, (event) => {
+        if (is_held()) return this.skip(source);
+        take(JSON.parse((event as MessageEvent<string>).data) as T);
       });
     on<Answers>("values", (answers) => this.events.values(answers));
     on<ActiveTasks>("tasks", (tasks) => this.events.tasks(tasks));
+  }
+
+  /** Leaves out what comes during a press, however long that is. */
+  private skip(source: EventSource): void {
+    if (this.is_skipping) return;
+    this.is_skipping = true;
+    void unpressed().then(() => {
+      this.is_skipping = false;
+      if (this.source === source) this.events.resumed();
+    });
   }
 
   end(): void {

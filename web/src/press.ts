@@ -44,5 +44,8 @@ function released(): void {
   for (const resume of resumed) resume();
 }
 
+/** Whether something is pressed. */
+export const is_held = () => is_pressed;
+
 /** Resolves when nothing is pressed, in the order of the calls. */
 export const unpressed = () => new Promise<void>((resolve) => (is_pressed ? void waiting.push(resolve) : resolve()));

@@ -128,11 +128,14 @@ export class TaskTable {
   /** Rows keep their order while they are scrolled: nothing moves under the eye, and no frame is late. */
   private scrolled(): void {
     clearTimeout(this.settled);
-    this.settled = setTimeout(async () => {
+    const settled = setTimeout(async () => {
       await unpressed();
+      // It may be scrolled again by then.
+      if (this.settled !== settled) return;
       this.settled = 0;
       this.arrange();
     }, SETTLED_MS);
+    this.settled = settled;
     this.draw();
   }
 

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
+use history::past::is_for_everyone;
 use query::Query;
 
 use super::message::Message;
@@ -48,10 +49,10 @@ pub struct AlertRule {
 }
 
 impl AlertRule {
-    /// Returns whether its series may be of tasks, which not everyone may see: unless each of its selectors names another metric.
-    pub fn may_be_of_tasks(&self) -> bool {
-        let is_of_machine = |metric: &str| !metric.starts_with("whit_task_") && metric != SERIES;
+    /// Returns whether not everyone may see its series: unless each of its selectors names a metric that everyone sees.
+    pub fn is_restricted(&self) -> bool {
         let metrics = Query::parse(&self.expression).ok().and_then(|query| query.metrics());
-        metrics.is_none_or(|metrics| !metrics.iter().all(|metric| is_of_machine(metric)))
+        metrics
+            .is_none_or(|metrics| !metrics.iter().all(|metric| metric != SERIES && is_for_everyone(metric)))
     }
 }

@@ -1,5 +1,7 @@
 //! What is asked or sent to over HTTP: its address, and the name that distinguishes it from others.
 
+use std::net::Ipv6Addr;
+
 use crate::{Fault, Options};
 
 /// An address, and its name.
@@ -19,22 +21,37 @@ pub fn read(table: &Options<'_, '_>, example: &str) -> Result<HttpTarget, Fault>
     let url = table.required_text("url", example)?;
     table.check_http_address("url", url)?;
     table.refuse_password("url", url)?;
-    if !url.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err(table.fault_of("url", format!("\"{url}\" is not an address")));
-    }
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    if authority.is_empty() || authority.starts_with(':') {
+    let (host, port) = match authority.rsplit_once(':').filter(|(_, port)| !port.ends_with(']')) {
+        Some((host, port)) => (host, Some(port)),
+        None => (authority, None),
+    };
+    if host.is_empty() {
         return Err(table.fault_of("url", "expected a host behind the \"//\""));
+    }
+    if !url.bytes().all(|byte| byte.is_ascii_graphic()) || !is_host(host) {
+        return Err(table.fault_of("url", format!("\"{url}\" is not an address")));
+    }
+    if port.is_some_and(|port| port.parse::<u16>().is_err()) {
+        return Err(table.fault_of("url", "expected a port from 1 to 65535 behind the host"));
     }
     let name = match table.text("name")? {
         Some(name) => name.to_owned(),
-        None => authority.replace(|letter: char| !is_of_name(letter), "-"),
+        None => authority.replace(['[', ']'], "").replace(|letter: char| !is_of_name(letter), "-"),
     };
     if name.is_empty() || name.starts_with('.') || name.len() > 100 || !name.chars().all(is_of_name) {
         return Err(table.fault_of("name", "expected letters, digits, \"-\", \"_\" and \".\""));
     }
     Ok(HttpTarget { url: url.to_owned(), name })
+}
+
+/// Returns whether a text is a name or an address, an address of version 6 in brackets.
+fn is_host(text: &str) -> bool {
+    match text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) {
+        Some(address) => address.parse::<Ipv6Addr>().is_ok(),
+        None => text.chars().all(is_of_name),
+    }
 }
 
 fn is_of_name(letter: char) -> bool {

@@ -36,7 +36,8 @@ impl Fetcher {
     /// If there is no answer in time, it has another status than 200, is too long or is no text.
     pub(crate) fn fetch(&self) -> Result<String, String> {
         let mut request = self.client.get(&self.url).header("Accept", ACCEPT);
-        request = request.header("X-Prometheus-Scrape-Timeout-Seconds", self.timeout.as_secs().to_string());
+        request =
+            request.header("X-Prometheus-Scrape-Timeout-Seconds", self.timeout.as_secs_f64().to_string());
         for (name, value) in &self.headers {
             request = request.header(name, value);
         }

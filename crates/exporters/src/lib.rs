@@ -2,8 +2,8 @@
 //! (docs/EXPORTERS.md).
 //!
 //! Each target has a thread of its own (`worker`), so that one that hangs delays no other: it fetches a text (`fetching`, `text_files`) and
-//! makes samples of it (`reading`). One thread (`watch`) says when, and writes what has come to a history of its own (`recording`), as the
-//! checks have one: a tick whenever a target is due.
+//! makes samples of it (`reading`). One thread (`watch`) says when they are read (`target`), and writes what has come to a history of its own
+//! (`recording`), as the checks have one.
 
 #![forbid(unsafe_code)]
 
@@ -13,6 +13,7 @@ mod reading;
 mod recording;
 mod status;
 pub mod tables;
+mod target;
 mod text_files;
 mod watch;
 mod worker;

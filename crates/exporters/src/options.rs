@@ -17,7 +17,7 @@ pub struct ExporterOptions {
 }
 
 impl ExporterOptions {
-    /// The same without targets.
+    /// Returns the same without targets.
     pub(crate) fn without_targets(self) -> Self {
         Self { targets: Vec::new(), ..self }
     }

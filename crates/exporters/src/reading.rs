@@ -11,7 +11,7 @@ use store::SeriesKind;
 use crate::options::TargetOptions;
 
 /// The longest line, in bytes.
-const LONGEST_LINE: usize = 1 << 16;
+const LONGEST_LINE: usize = 1 << 13;
 /// Names that are remembered beyond twice those of the last reading.
 const NAMES_BEYOND: usize = 1000;
 
@@ -25,6 +25,8 @@ pub(crate) struct Reader {
     /// The numbers of series, as they are written; `None`: it is dropped.
     numbers: HashMap<String, Option<u32>>,
     next: u32,
+    /// Names that the last good reading looked up.
+    before: usize,
 }
 
 /// What a target has at one time.
@@ -36,8 +38,10 @@ pub(crate) struct Reading {
     pub(crate) new: Vec<NewSeries>,
     /// Numbers of series, and their values.
     pub(crate) samples: Vec<(u32, f64)>,
-    /// Samples in the texts, those that were dropped included.
+    /// Samples in the texts, those that were dropped included; before an error, if there is one.
     pub(crate) count: usize,
+    /// Those that were not dropped.
+    pub(crate) kept: usize,
 }
 
 /// A series that was not in an earlier reading.
@@ -56,13 +60,14 @@ impl Reader {
             most_samples: options.most_samples,
             numbers: HashMap::new(),
             next: 0,
+            before: 0,
         }
     }
 
-    /// Begins a reading; `before` had so many samples.
-    pub(crate) fn begin(&mut self, before: usize) -> Reading {
+    /// Begins a reading.
+    pub(crate) fn begin(&mut self) -> Reading {
         // An exporter may name its series otherwise each time.
-        let is_restarted = self.numbers.len() > 2 * before + NAMES_BEYOND;
+        let is_restarted = self.numbers.len() > 2 * self.before + NAMES_BEYOND;
         if is_restarted {
             self.numbers.clear();
             self.next = 0;
@@ -70,16 +75,20 @@ impl Reader {
         Reading { is_restarted, ..Reading::default() }
     }
 
+    /// Ends a reading that succeeded: its names are remembered.
+    pub(crate) fn end(&mut self, reading: &Reading) {
+        self.before = reading.count;
+    }
+
     /// Adds the samples of a text: all or none.
     ///
     /// # Errors
     /// What is wrong in it, and in which line; or that there are too many samples.
     pub(crate) fn take(&mut self, reading: &mut Reading, text: &str) -> Result<(), String> {
-        let (samples, count) = (reading.samples.len(), reading.count);
+        let samples = reading.samples.len();
         let taken = self.take_lines(reading, text);
         if taken.is_err() {
             reading.samples.truncate(samples);
-            reading.count = count;
         }
         taken
     }
@@ -105,8 +114,9 @@ impl Reader {
             };
             if let Some(series) = series {
                 reading.samples.push((series, sample.value));
+                reading.kept += 1;
             }
-            if reading.samples.len() > self.most_samples {
+            if reading.kept > self.most_samples {
                 return Err(format!("more than {} samples (samples)", self.most_samples));
             }
         }
@@ -152,7 +162,8 @@ impl Reader {
         }
     }
 
-    fn labelled(&self, mut series: SeriesName) -> SeriesName {
+    /// Returns a series with the labels of the target.
+    pub(crate) fn labelled(&self, mut series: SeriesName) -> SeriesName {
         for (label, value) in &self.labels {
             let own = series.take(label);
             if own.is_empty() {
@@ -160,7 +171,11 @@ impl Reader {
             } else if self.keeps_labels {
                 series.set(label, &own);
             } else {
-                series.set(&format!("exported_{label}"), &own);
+                let mut exported = format!("exported_{label}");
+                while !series.get(&exported).is_empty() {
+                    exported.insert_str(0, "exported_");
+                }
+                series.set(&exported, &own);
                 series.set(label, value);
             }
         }
@@ -186,7 +201,7 @@ mod tests {
     #[test]
     fn a_series_is_named_once() {
         let mut reader = reader(&[("job", "db")]);
-        let mut first = reader.begin(0);
+        let mut first = reader.begin();
         reader.take(&mut first, "# TYPE a counter\na{x=\"1\",job=\"own\"} 1\nb 2\n").unwrap();
         reader.take(&mut first, "node_load1 1\n").unwrap();
         reader.push(&mut first, SeriesName::new("up"), 1.0);
@@ -197,7 +212,7 @@ mod tests {
         let kinds: Vec<SeriesKind> = first.new.iter().map(|series| series.kind).collect();
         assert_eq!(kinds, [SeriesKind::Counter, SeriesKind::Gauge, SeriesKind::Gauge]);
         assert_eq!((&first.samples[..], first.count), (&[(0, 1.0), (1, 2.0), (2, 1.0)][..], 3));
-        let mut second = reader.begin(3);
+        let mut second = reader.begin();
         reader.take(&mut second, "c 1\nb 3\n").unwrap();
         assert_eq!((names(&second), &second.samples[..]), (vec!["c{job=\"db\"}"], &[(3, 1.0), (1, 3.0)][..]));
     }
@@ -205,7 +220,7 @@ mod tests {
     #[test]
     fn a_text_with_an_error_has_no_samples() {
         let mut reader = reader(&[]);
-        let mut reading = reader.begin(0);
+        let mut reading = reader.begin();
         reader.take(&mut reading, "a 1\n").unwrap();
         assert_eq!(
             reader.take(&mut reading, "b 1\nc one\n").unwrap_err(),
@@ -213,22 +228,42 @@ mod tests {
         );
         assert_eq!(reading.samples, [(0, 1.0)]);
         let long = format!("a{{b=\"{}\"}} 1\n", "x".repeat(LONGEST_LINE));
-        assert_eq!(reader.take(&mut reading, &long).unwrap_err(), "line 1: more than 65536 bytes");
+        assert_eq!(reader.take(&mut reading, &long).unwrap_err(), "line 1: more than 8192 bytes");
         let many: String = (0..20).map(|number| format!("many{{n=\"{number}\"}} 1\n")).collect();
         assert_eq!(reader.take(&mut reading, &many).unwrap_err(), "more than 10 samples (samples)");
         assert!(reader.take(&mut reading, "a{b=\"1\",b=\"2\"} 1\n").unwrap_err().starts_with("line 1: a{b="));
-        assert_eq!((reading.samples.len(), reading.count), (1, 1));
+        assert_eq!(reading.samples.len(), 1);
     }
 
     #[test]
-    fn names_that_change_each_time_are_forgotten() {
+    fn names_that_change_each_time_are_forgotten_and_others_are_not() {
         let mut reader = reader(&[]);
         for round in 0..400 {
-            let mut reading = reader.begin(5);
+            let mut reading = reader.begin();
             let text: String = (0..5).map(|number| format!("a{{id=\"{round}-{number}\"}} 1\n")).collect();
             reader.take(&mut reading, &text).unwrap();
+            reader.end(&reading);
             assert!(reader.numbers.len() <= NAMES_BEYOND + 20);
             assert!(reading.samples.iter().all(|(number, _)| *number < reader.next));
         }
+        // Those that are dropped are looked up as well.
+        let dropped: String = (0..5_000).map(|number| format!("node_load1{{id=\"{number}\"}} 1\n")).collect();
+        let mut restarts = 0;
+        for _ in 0..5 {
+            let mut reading = reader.begin();
+            restarts += u32::from(reading.is_restarted);
+            reader.take(&mut reading, &dropped).unwrap();
+            assert_eq!((reading.samples.len(), reading.count), (0, 5_000));
+            reader.end(&reading);
+        }
+        assert!(restarts <= 1, "{restarts}");
+    }
+
+    #[test]
+    fn no_label_is_lost() {
+        let mut reader = reader(&[("job", "db")]);
+        let mut reading = reader.begin();
+        reader.take(&mut reading, "a{job=\"x\",exported_job=\"y\"} 1\n").unwrap();
+        assert_eq!(names(&reading), ["a{exported_exported_job=\"x\",exported_job=\"y\",job=\"db\"}"]);
     }
 }

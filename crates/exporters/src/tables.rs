@@ -13,6 +13,7 @@ use store::{Retention, Tier};
 use text::quantity;
 
 use crate::options::{ExporterOptions, Place, TargetOptions};
+use crate::recording::MOST_SERIES;
 
 const KNOWN: [&str; 19] = [
     "url",
@@ -38,13 +39,15 @@ const KNOWN: [&str; 19] = [
 const KNOWN_OF_DIRECTORY: [&str; 5] = ["directory", "interval", "samples", "size", "relabel"];
 /// Targets at most: each has a thread.
 const MOST_TARGETS: usize = 32;
+/// The name of the target that reads files.
+const TEXT_FILES: &str = "textfile";
 const SECOND: Duration = Duration::from_secs(1);
 const HOUR: Duration = Duration::from_secs(3600);
 const USUAL_INTERVAL: Duration = Duration::from_secs(15);
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(60);
 const USUAL_TIMEOUT: Duration = Duration::from_secs(10);
-const USUAL_SAMPLES: usize = 10_000;
-const MOST_SAMPLES: u64 = 100_000;
+const USUAL_SAMPLES: usize = 5_000;
+const MOST_SAMPLES: u64 = MOST_SERIES as u64;
 const USUAL_BYTES: u64 = 8_000_000;
 const MOST_BYTES: u64 = 64_000_000;
 /// The size of the history of exporters.
@@ -66,17 +69,17 @@ pub fn read(
     for table in root.tables("scrape")? {
         table.refuse_unknown(KNOWN.into_iter(), "[[scrape]]")?;
         let target = scraped(&table, rules(&table)?)?;
-        if targets.iter().any(|other| other.name == target.name) {
+        if target.name == TEXT_FILES || targets.iter().any(|other| other.name == target.name) {
             let message =
                 format!("there is a target \"{}\" already: each needs a name of its own", target.name);
             let key = if table.get("name").is_some() { "name" } else { "url" };
             return Err(table.fault_of(key, message));
         }
-        if targets.len() == MOST_TARGETS {
-            return Err(table.fault(format!("at most {MOST_TARGETS} targets")));
-        }
         if table.flag_or("enabled", true)? {
             targets.push(target);
+        }
+        if targets.len() > MOST_TARGETS {
+            return Err(table.fault(format!("at most {MOST_TARGETS} exporters")));
         }
     }
     if let Some(value) = root.get("textfile") {
@@ -121,7 +124,7 @@ fn scraped(table: &Options<'_, '_>, relabelling: Relabelling) -> Result<TargetOp
 
 fn of_files(table: &Options<'_, '_>, relabelling: Relabelling) -> Result<TargetOptions, Fault> {
     Ok(TargetOptions {
-        name: "textfile".to_owned(),
+        name: TEXT_FILES.to_owned(),
         place: Place::Directory(table.required_path("directory", "\"/var/lib/whit/textfile\"")?),
         labels: Vec::new(),
         keeps_labels: true,
@@ -176,9 +179,9 @@ mod tests {
         let [one, other, files] = &options.targets[..] else { panic!("{options:?}") };
         assert_eq!((one.name.as_str(), one.interval), ("localhost-9187", USUAL_INTERVAL));
         assert_eq!(one.labels, [label("job", "localhost-9187")]);
-        assert_eq!((one.most_samples, one.most_bytes, one.keeps_labels), (10_000, 8_000_000, false));
+        assert_eq!((one.most_samples, one.most_bytes, one.keeps_labels), (5_000, 8_000_000, false));
         let Place::Http { url, headers, timeout, .. } = &other.place else { panic!("{other:?}") };
-        assert_eq!((url.as_str(), timeout.as_secs()), ("http://[::1]:9", 5));
+        assert_eq!((other.name.as_str(), url.as_str(), timeout.as_secs()), ("--1-9", "http://[::1]:9", 5));
         assert_eq!(*headers, [label("Authorization", "Bearer t")]);
         assert_eq!(other.labels, [label("rack", "3")]);
         assert_eq!((other.most_samples, other.most_bytes, other.keeps_labels), (5, 1_000_000, true));
@@ -192,7 +195,7 @@ mod tests {
             ("[[scrape]]\nurl = \"ftp://s\"", "expected an address"),
             ("[[scrape]]\nurl = \"http://a:b@s/\"", "the address has no place for a password"),
             ("[[scrape]]\nurl = \"http://s\"\ntimeout = \"20s\"", "expected no longer than the interval"),
-            ("[[scrape]]\nurl = \"http://s\"\nsamples = 0", "expected 1 to 100000"),
+            ("[[scrape]]\nurl = \"http://s\"\nsamples = 0", "expected 1 to 9600"),
             ("[[scrape]]\nurl = \"http://s\"\nsize = \"1TB\"", "expected a size up to 64MB"),
             ("[[scrape]]\nurl = \"http://s\"\nlabels = { a-b = \"c\" }", "\"a-b\" cannot stand in labels"),
             ("[[scrape]]\nurl = \"http://s\"\nlabel = 1", "[[scrape]] has no option \"label\"; did you mean"),
@@ -200,6 +203,11 @@ mod tests {
                 "[[scrape]]\nurl = \"http://s\"\n[[scrape]]\nurl = \"http://s/x\"",
                 "there is a target \"s\" already",
             ),
+            ("[[scrape]]\nurl = \"http://s\"\nname = \"textfile\"", "there is a target \"textfile\" already"),
+            ("[[scrape]]\nurl = \"http://s:port/\"", "expected a port"),
+            ("[[scrape]]\nurl = \"http://s:99999\"", "expected a port"),
+            ("[[scrape]]\nurl = \"http://h[/x\"", "\"http://h[/x\" is not an address"),
+            ("[[scrape]]\nurl = \"http://%zz/x\"", "\"http://%zz/x\" is not an address"),
             ("[textfile]", "this needs directory"),
             ("[textfile]\ndirectory = \"/d\"\nlabels = {}", "[textfile] has no option"),
         ] {

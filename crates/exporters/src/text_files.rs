@@ -38,11 +38,12 @@ pub(crate) fn read(directory: &Path, most_bytes: u64) -> Result<Vec<TextFile>, S
     paths.sort_unstable();
     let mut left_bytes = most_bytes;
     let read = |path: PathBuf| {
-        let text = named::read_text(&path, left_bytes).map_err(|error| error.to_string()).and_then(whole);
-        left_bytes -= text.as_ref().map_or(0, |text| text.len() as u64);
+        // Before the text: if the file is replaced in between, the time is that of the older one, and nothing seems newer than it is.
         let mtime = fs::metadata(&path).and_then(|metadata| metadata.modified()).ok();
         let mtime_s =
             mtime.and_then(|at| at.duration_since(UNIX_EPOCH).ok()).map(|since| since.as_secs_f64());
+        let text = named::read_text(&path, left_bytes).map_err(|error| error.to_string()).and_then(whole);
+        left_bytes -= text.as_ref().map_or(0, |text| text.len() as u64);
         TextFile { path, mtime_s, text }
     };
     Ok(paths.into_iter().map(read).collect())

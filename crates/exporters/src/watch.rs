@@ -1,31 +1,45 @@
-//! Reads all targets when they are due, in a thread of its own.
+//! The thread that says when targets are read, and records what has come.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
+use facts::sample::Clock;
 use facts::unit::Nanos;
 use probe::clock_now;
 use service::{Level, Log};
-use text::printable::Shown as _;
 
-use crate::options::ExporterOptions;
-use crate::recording::Recording;
+use crate::options::{ExporterOptions, TargetOptions};
+use crate::recording::{Recording, TargetId};
 use crate::status::TargetStatus;
+use crate::target::Target;
 use crate::worker::{Done, Worker};
 
 /// After so long a history that could not be opened is tried again.
 const AGAIN: Duration = Duration::from_secs(2);
-/// Without targets nothing is due.
-const LONGEST_WAIT: Duration = Duration::from_secs(3600);
-/// A reading holds for so many intervals if no other comes.
-const INTERVALS: u64 = 3;
+/// Ticks are as far apart as the readings of the most frequent target, within these bounds: a value that no tick repeats is gone after minutes.
+const SHORTEST_TICK_MS: u64 = 1_000;
+const LONGEST_TICK_MS: u64 = 30_000;
+/// A tick waits so long for those that are read for it. What comes later is in the next tick.
+const PATIENCE: Nanos = Nanos(2_000_000_000);
+/// The clock is looked at so often: it may be set, and a suspend may end.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// The thread, as long as this is kept.
 #[derive(Debug)]
 pub struct ExporterWatch {
-    changes: Sender<Option<ExporterOptions>>,
+    events: Sender<Event>,
+}
+
+/// Something that the thread acts on.
+#[derive(Debug)]
+enum Event {
+    /// Other options; `None`: without targets.
+    Changed(Option<ExporterOptions>),
+    /// A target was read.
+    Done(Done),
+    End,
 }
 
 impl ExporterWatch {
@@ -34,28 +48,46 @@ impl ExporterWatch {
     /// # Errors
     /// If a thread cannot be started.
     pub fn start(options: ExporterOptions, data: PathBuf) -> io::Result<Self> {
-        let (changes, inbox) = channel();
+        let (events, inbox) = channel();
+        let results = events.clone();
         std::thread::Builder::new().name("exporters".to_owned()).spawn(move || {
             let mut log = Log::open();
             let Some((recording, options)) = open(options, &data, &inbox, &mut log) else { return };
-            let (_, results) = channel();
-            Rounds { data, recording, targets: Vec::new(), results, log }.run(options, &inbox);
+            let mut rounds = Rounds {
+                data,
+                recording,
+                results,
+                targets: Vec::new(),
+                last_id: 0,
+                tick_ms: LONGEST_TICK_MS,
+                slot: None,
+                open: None,
+                log,
+            };
+            rounds.begin(Some(options));
+            rounds.run(&inbox);
         })?;
-        Ok(Self { changes })
+        Ok(Self { events })
     }
 
-    /// Goes on with other options; `None`: without targets.
+    /// Goes on with other options; `None`: without targets. Those whose options are the same go on as they are.
     pub fn reconfigure(&self, options: Option<ExporterOptions>) {
-        // The thread ends with this process alone.
-        let _ = self.changes.send(options);
+        // The thread ends with this alone.
+        let _ = self.events.send(Event::Changed(options));
     }
 }
 
-/// Opens the history, as often as it takes: the disk may be full. `None` if this process ends first.
+impl Drop for ExporterWatch {
+    fn drop(&mut self) {
+        let _ = self.events.send(Event::End);
+    }
+}
+
+/// Opens the history, as often as it takes: the disk may be full. `None` if this is to end first.
 fn open(
     mut options: ExporterOptions,
     data: &Path,
-    inbox: &Receiver<Option<ExporterOptions>>,
+    inbox: &Receiver<Event>,
     log: &mut Log,
 ) -> Option<(Recording, ExporterOptions)> {
     loop {
@@ -67,9 +99,9 @@ fn open(
             Err(error) => log.fault("exporters", Some(format!("exporters: {error}; it is tried again"))),
         }
         match inbox.recv_timeout(AGAIN) {
-            Ok(new) => options = new.unwrap_or_else(|| options.without_targets()),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return None,
+            Ok(Event::Changed(new)) => options = new.unwrap_or_else(|| options.without_targets()),
+            Ok(Event::Done(_)) | Err(RecvTimeoutError::Timeout) => {}
+            Ok(Event::End) | Err(RecvTimeoutError::Disconnected) => return None,
         }
     }
 }
@@ -78,139 +110,128 @@ fn open(
 struct Rounds {
     data: PathBuf,
     recording: Recording,
+    results: Sender<Event>,
     targets: Vec<Target>,
-    results: Receiver<Done>,
+    last_id: TargetId,
+    tick_ms: u64,
+    /// The number of the last tick since 1970.
+    slot: Option<u64>,
+    /// A tick whose targets are being read.
+    open: Option<OpenTick>,
     log: Log,
 }
 
-/// A target, between readings.
-struct Target {
-    status: TargetStatus,
-    interval_ms: u64,
-    worker: Worker,
-    /// The number of the interval since 1970 in which it was ordered last.
-    slot: Option<u64>,
-    /// When the reading was ordered that is being made, in milliseconds since 1970; `None`: none is.
-    ordered_ms: Option<u64>,
+#[derive(Clone, Copy)]
+struct OpenTick {
+    clock: Clock,
+    /// On the boot clock.
+    deadline: Nanos,
 }
 
 impl Rounds {
-    fn run(mut self, mut options: ExporterOptions, inbox: &Receiver<Option<ExporterOptions>>) {
-        self.begin(&options);
+    fn run(&mut self, inbox: &Receiver<Event>) {
         loop {
             match inbox.recv_timeout(self.next_in()) {
-                Ok(new) => {
-                    options = new.unwrap_or_else(|| options.without_targets());
-                    self.begin(&options);
+                Ok(Event::Changed(options)) => {
+                    self.begin(options);
                 }
-                Err(RecvTimeoutError::Timeout) => self.read_due(),
-                Err(RecvTimeoutError::Disconnected) => return,
+                Ok(Event::Done(done)) => self.take(done),
+                Ok(Event::End) | Err(RecvTimeoutError::Disconnected) => return,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            self.advance();
+        }
+    }
+
+    /// Goes on with these targets; `None`: with none.
+    fn begin(&mut self, options: Option<ExporterOptions>) {
+        let mut old = std::mem::take(&mut self.targets);
+        if let Some(options) = &options {
+            self.recording.set_retention(options.retention.clone());
+        }
+        for options in options.into_iter().flat_map(|options| options.targets) {
+            match old.iter().position(|target| target.options == options) {
+                Some(place) => self.targets.push(old.swap_remove(place)),
+                None => self.start(options),
+            }
+        }
+        for target in old {
+            self.recording.forget(target.id);
+        }
+        let intervals = self.targets.iter().map(Target::interval_ms);
+        self.tick_ms = intervals.min().unwrap_or(LONGEST_TICK_MS).clamp(SHORTEST_TICK_MS, LONGEST_TICK_MS);
+        self.slot = None;
+        if self.targets.is_empty() {
+            // The last values end here.
+            self.record(clock_now());
+            let cleared = TargetStatus::clear(&self.data).err().map(|error| format!("exporters: {error}"));
+            self.log.fault("the status of exporters", cleared);
+        }
+    }
+
+    fn start(&mut self, options: TargetOptions) {
+        self.last_id += 1;
+        let results = self.results.clone();
+        let done = move |done| results.send(Event::Done(done)).is_ok();
+        match Worker::start(self.last_id, options.clone(), done) {
+            Ok(worker) => self.targets.push(Target::new(self.last_id, options, worker)),
+            Err(error) => {
+                let message = format!("exporter {}: {error}; it is not read", options.name);
+                self.log.write(Level::Warning, &message);
             }
         }
     }
 
-    /// Goes on with these targets.
-    fn begin(&mut self, options: &ExporterOptions) {
-        // Results of the threads before go nowhere.
-        let (sender, results) = channel();
-        self.results = results;
-        self.targets.clear();
-        for (place, target) in options.targets.iter().enumerate() {
-            match Worker::start(place, target.clone(), sender.clone()) {
-                Ok(worker) => self.targets.push(Target {
-                    status: TargetStatus {
-                        name: target.name.clone(),
-                        place: target.place.shown(),
-                        ..TargetStatus::default()
-                    },
-                    interval_ms: target.interval.as_millis() as u64,
-                    worker,
-                    slot: None,
-                    ordered_ms: None,
-                }),
-                Err(error) => {
-                    let message = format!("exporters: {error}; those from {} on are not read", target.name);
-                    self.log.write(Level::Warning, &message);
-                    break;
-                }
-            }
-        }
-        self.recording.begin(self.targets.len(), options.retention.clone());
-    }
-
-    /// The time until a target is due.
+    /// The longest time until something is to be done.
     fn next_in(&self) -> Duration {
-        let now_ms = ms(clock_now().realtime);
-        let next_ms = self.targets.iter().map(|target| match target.slot {
-            Some(slot) if slot == now_ms / target.interval_ms => (slot + 1) * target.interval_ms - now_ms,
-            _ => 0,
-        });
-        next_ms.min().map_or(LONGEST_WAIT, Duration::from_millis)
+        let now = clock_now();
+        let next_ms = match (self.open, self.slot) {
+            (Some(open), _) => open.deadline.0.saturating_sub(now.boottime.0).div_ceil(1_000_000),
+            (None, Some(slot)) => ((slot + 1) * self.tick_ms).saturating_sub(ms(now.realtime)),
+            (None, None) => 0,
+        };
+        if self.targets.is_empty() { LONGEST_WAIT } else { Duration::from_millis(next_ms).min(LONGEST_WAIT) }
     }
 
-    /// Reads the targets that are due, and records what has come when they have answered, or when the next is due.
-    fn read_due(&mut self) {
-        let clock = clock_now();
-        let now_ms = ms(clock.realtime);
-        let mut awaited = 0;
-        for target in &mut self.targets {
-            let slot = Some(now_ms / target.interval_ms);
-            if target.slot == slot {
-                continue;
-            }
-            target.slot = slot;
-            // One that hangs is not ordered twice.
-            if target.ordered_ms.is_none() {
-                target.worker.order();
-                target.ordered_ms = Some(now_ms);
-                awaited += 1;
+    /// Ends and begins ticks as the time has come.
+    fn advance(&mut self) {
+        let now = clock_now();
+        let slot = Some(ms(now.realtime) / self.tick_ms);
+        let is_next = self.slot != slot && !self.targets.is_empty();
+        if let Some(open) = self.open
+            && (is_next || now.boottime >= open.deadline || !self.targets.iter().any(Target::is_being_read))
+        {
+            self.open = None;
+            self.record(open.clock);
+        }
+        if is_next {
+            self.slot = slot;
+            self.open = Some(OpenTick { clock: now, deadline: now.boottime + PATIENCE });
+            for target in &mut self.targets {
+                target.read_if_due(ms(now.realtime), &mut self.recording, &self.log);
             }
         }
-        while awaited > 0 {
-            let Ok(done) = self.results.recv_timeout(self.next_in()) else { break };
-            // One that was late comes in between.
-            awaited -= usize::from(self.targets[done.target].ordered_ms == Some(now_ms));
-            self.take(done);
+    }
+
+    fn take(&mut self, done: Done) {
+        // Its target may have been removed meanwhile.
+        if let Some(target) = self.targets.iter_mut().find(|target| target.id == done.target) {
+            target.take(done, &mut self.recording, &self.log);
         }
+    }
+
+    /// Writes a tick, and what is said of the targets.
+    fn record(&mut self, clock: Clock) {
         let fault = self.recording.tick(clock).err();
         let fault = fault.map(|error| format!("the history of exporters: {error}"));
         self.log.fault("the history of exporters", fault);
         for finding in self.recording.take_findings() {
             self.log.write(Level::Warning, &format!("the history of exporters: {finding}"));
         }
-        self.write_status();
-    }
-
-    fn write_status(&mut self) {
         let statuses: Vec<&TargetStatus> = self.targets.iter().map(|target| &target.status).collect();
         let fault = TargetStatus::write_all(&self.data, &statuses).err();
         let fault = fault.map(|error| format!("exporters: {}: {error}", self.data.display()));
         self.log.fault("the status of exporters", fault);
-    }
-
-    fn take(&mut self, done: Done) {
-        let Some(Target { status, interval_ms, ordered_ms, .. }) = self.targets.get_mut(done.target) else {
-            return;
-        };
-        let read_ms = ordered_ms.take().unwrap_or_default();
-        let samples_count = done.reading.samples.len();
-        let until_ms = read_ms + INTERVALS * *interval_ms;
-        let left_out = self.recording.take(done.target, done.reading, until_ms.cast_signed());
-        let of_names = || format!("{left_out} series are left out: too many have been named since the start");
-        let fault = done.fault.or_else(|| (left_out > 0).then(of_names));
-        let name = &status.name;
-        match (&fault, &status.fault) {
-            (Some(fault), None) => {
-                self.log.write(Level::Warning, &format!("exporter {name}: {}", fault.shown()))
-            }
-            (None, Some(_)) => self.log.write(Level::Info, &format!("exporter {name}: works again")),
-            _ => {}
-        }
-        status.read_ns = Some((read_ms * 1_000_000).cast_signed());
-        status.took_ns = done.took.as_nanos() as u64;
-        status.samples_count = (samples_count - left_out) as u64;
-        status.failures_count += u64::from(fault.is_some());
-        status.fault = fault;
     }
 }
 

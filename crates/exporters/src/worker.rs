@@ -10,13 +10,14 @@ use formats::series_name::SeriesName;
 use crate::fetching::Fetcher;
 use crate::options::{Place, TargetOptions};
 use crate::reading::{Reader, Reading};
+use crate::recording::TargetId;
 use crate::text_files;
 
 /// What came of a reading.
 #[derive(Debug)]
 pub(crate) struct Done {
     /// Which target it is.
-    pub(crate) target: usize,
+    pub(crate) target: TargetId,
     pub(crate) reading: Reading,
     /// How long it took.
     pub(crate) took: Duration,
@@ -31,13 +32,17 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    /// Starts the thread, whose results go to `results`.
+    /// Starts the thread, which calls `done` after each reading, as long as that returns `true`.
     ///
     /// # Errors
     /// If a thread cannot be started.
-    pub(crate) fn start(target: usize, options: TargetOptions, results: Sender<Done>) -> io::Result<Self> {
+    pub(crate) fn start(
+        target: TargetId,
+        options: TargetOptions,
+        done: impl Fn(Done) -> bool + Send + 'static,
+    ) -> io::Result<Self> {
         let (orders, inbox) = channel();
-        let work = move || run(target, options, &inbox, &results);
+        let work = move || run(target, options, &inbox, done);
         std::thread::Builder::new().name("exporter".to_owned()).spawn(work)?;
         Ok(Self { orders })
     }
@@ -55,7 +60,7 @@ enum Opened {
     Directory(PathBuf),
 }
 
-fn run(target: usize, options: TargetOptions, orders: &Receiver<()>, results: &Sender<Done>) {
+fn run(target: TargetId, options: TargetOptions, orders: &Receiver<()>, done: impl Fn(Done) -> bool) {
     let mut reader = Reader::new(&options);
     let TargetOptions { place, most_bytes, .. } = options;
     let place = match place {
@@ -64,34 +69,20 @@ fn run(target: usize, options: TargetOptions, orders: &Receiver<()>, results: &S
         }
         Place::Directory(path) => Opened::Directory(path),
     };
-    let mut before = 0;
     while orders.recv().is_ok() {
         let started = Instant::now();
-        let mut reading = reader.begin(before);
+        let mut reading = reader.begin();
         let fault = match &place {
-            Opened::Http(fetcher) => scrape(fetcher, &mut reader, &mut reading).err(),
+            Opened::Http(fetcher) => fetcher.fetch().and_then(|text| reader.take(&mut reading, &text)).err(),
             Opened::Directory(path) => read_directory(path, most_bytes, &mut reader, &mut reading),
         };
-        before = reading.samples.len();
-        if results.send(Done { target, reading, took: started.elapsed(), fault }).is_err() {
+        if fault.is_none() {
+            reader.end(&reading);
+        }
+        if !done(Done { target, reading, took: started.elapsed(), fault }) {
             return;
         }
     }
-}
-
-fn scrape(fetcher: &Fetcher, reader: &mut Reader, reading: &mut Reading) -> Result<(), String> {
-    let started = Instant::now();
-    let taken = fetcher.fetch().and_then(|text| reader.take(reading, &text));
-    let [count, kept] = [reading.count, reading.samples.len()].map(|count| count as f64);
-    for (metric, value) in [
-        ("up", f64::from(u8::from(taken.is_ok()))),
-        ("scrape_duration_seconds", started.elapsed().as_secs_f64()),
-        ("scrape_samples_scraped", count),
-        ("scrape_samples_post_metric_relabeling", kept),
-    ] {
-        reader.push(reading, SeriesName::new(metric), value);
-    }
-    taken
 }
 
 /// Reads the files of a directory. One that is wrong has no samples, and the others have theirs. Returns what is wrong first.
@@ -119,8 +110,6 @@ fn read_directory(
             Err(fault) => faults.push(format!("{shown}: {fault}")),
         }
     }
-    let has_fault = f64::from(u8::from(!faults.is_empty()));
-    reader.push(reading, SeriesName::new("node_textfile_scrape_error"), has_fault);
     let others = faults.len().saturating_sub(1);
     let first = faults.into_iter().next()?;
     Some(if others > 0 { format!("{first}, and {others} more") } else { first })

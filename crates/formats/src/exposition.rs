@@ -71,6 +71,8 @@ impl ExpositionLines {
                 let counters = endings.iter().map(|ending| (format!("{metric}{ending}"), true));
                 self.counters.extend(counters);
             }
+            // Its name says more.
+            None if matches!(kind, "untyped" | "unknown") => {}
             None => drop(self.counters.insert(metric.to_owned(), false)),
         }
     }
@@ -142,10 +144,12 @@ mod tests {
     #[test]
     fn the_type_says_what_counts() {
         let mut lines = ExpositionLines::default();
-        for kind in ["a counter", "b histogram", "c summary", "d_total gauge", "e gauge"] {
+        for kind in ["a counter", "b histogram", "c summary", "d_total gauge", "e gauge", "f_total untyped"] {
             lines.take(&format!("# TYPE {kind}")).unwrap();
         }
-        for metric in ["a", "a_total", "b_bucket", "b_count", "b_sum", "c_sum", "c_count", "unknown_total"] {
+        for metric in
+            ["a", "a_total", "b_bucket", "b_count", "b_sum", "c_sum", "c_count", "f_total", "unknown_total"]
+        {
             assert!(lines.is_counter(metric), "{metric}");
         }
         for metric in ["b", "c", "d_total", "e", "unknown"] {

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 pub use name_resolver::Guard;
 pub use tls::Tls;
-pub use ureq::http::{Response, Uri};
+pub use ureq::http::Response;
 pub use ureq::{Agent as Client, Body, Error, RequestBuilder, Timeout};
 
 use ureq::Agent;

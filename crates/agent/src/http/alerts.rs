@@ -17,7 +17,7 @@ use history::answer::rfc3339;
 
 /// The rules that a user may see: those of tasks have others' names in their labels.
 fn visible(snapshot: &AlertSnapshot, scope: Scope) -> impl Iterator<Item = &RuleState> {
-    snapshot.rules.iter().filter(move |state| scope == Scope::All || !state.rule.may_be_of_tasks())
+    snapshot.rules.iter().filter(move |state| scope == Scope::All || !state.rule.is_restricted())
 }
 
 fn of_rule<'s>(snapshot: &'s AlertSnapshot, state: &'s RuleState) -> impl Iterator<Item = &'s Active> {

@@ -29,14 +29,14 @@ mod waiting;
 mod watched;
 
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
-use facts::catalog::{AGENT_METRICS, METRICS};
+use facts::catalog::{AGENT_METRICS, METRICS, agent_metric};
 use facts::task::TaskRow;
 use facts::task::rounds::Scope;
 use formats::series_name::{METRIC, SeriesName};
-use query::{Selection, Series, Source, Sums};
+use query::{Condition, Samples, Selection, Series, Source, Sums};
 use sampling::users::Users;
 use store::{History, Reading, SeriesKind, StoreError};
 
@@ -61,14 +61,23 @@ pub const CHECKS: &str = "checks-history.sqlite";
 pub const EXPORTERS: &str = "exporters-history.sqlite";
 /// The beginning of the names of series of checks.
 const OF_CHECKS: &str = "whit_check_";
+/// The names of whit's own series in the history of exporters.
+const OF_EXPORTERS: [&str; 6] = [
+    "up",
+    "scrape_duration_seconds",
+    "scrape_samples_scraped",
+    "scrape_samples_post_metric_relabeling",
+    "node_textfile_mtime_seconds",
+    "node_textfile_scrape_error",
+];
 
 /// A history that expressions can be asked about. It stays as it was when it was opened.
 #[derive(Debug)]
 pub struct Past {
     recorded: RecordedSeries,
     /// The histories of checks and of exporters.
-    checks: BesideIt,
-    exporters: BesideIt,
+    checks: OtherHistory,
+    exporters: OtherHistory,
     /// The path of the history, and the sums beside it; opened when they are asked for.
     path: PathBuf,
     sums: OnceCell<Option<PastSums>>,
@@ -81,13 +90,13 @@ pub struct Past {
 
 /// A history beside that of the machine, which is opened when it is asked for.
 #[derive(Debug)]
-struct BesideIt {
+struct OtherHistory {
     /// `None`: it is not seen.
     path: Option<PathBuf>,
     opened: OnceCell<Option<RecordedSeries>>,
 }
 
-impl BesideIt {
+impl OtherHistory {
     fn new(path: &Path, name: &str) -> Self {
         Self { path: Some(path.with_file_name(name)), opened: OnceCell::new() }
     }
@@ -117,8 +126,8 @@ impl Past {
         let recorded = RecordedSeries::new(History::open(path)?);
         Ok(Self {
             recorded,
-            checks: BesideIt::new(path, CHECKS),
-            exporters: BesideIt::new(path, EXPORTERS),
+            checks: OtherHistory::new(path, CHECKS),
+            exporters: OtherHistory::new(path, EXPORTERS),
             path: path.to_owned(),
             sums: OnceCell::new(),
             users: Users::read(),
@@ -199,8 +208,13 @@ impl Past {
 
     /// The labels of all series of the machine, of checks and of exporters.
     pub fn series(&self) -> impl Iterator<Item = &SeriesName> {
-        let beside = [&self.checks, &self.exporters].into_iter().filter_map(BesideIt::series);
-        self.recorded.series.iter().chain(beside.flat_map(|beside| &beside.series)).map(|(labels, _)| labels)
+        let others = [&self.checks, &self.exporters].into_iter().filter_map(OtherHistory::series);
+        let names: BTreeSet<&SeriesName> = std::iter::once(&self.recorded)
+            .chain(others)
+            .flat_map(|other| &other.series)
+            .map(|(name, _)| name)
+            .collect();
+        names.into_iter()
     }
 }
 
@@ -239,6 +253,13 @@ impl Source for Past {
         let failed = |error: StoreError| error.to_string();
         let first_ns = self.extent_ns().map_err(failed)?.map(|(first_ns, _)| first_ns);
         let mut series = self.recorded.select(selection, first_ns).map_err(failed)?;
+        // Most questions are about series that only one history has.
+        let is_of_exporters = |matcher: &query::Matcher| match &matcher.condition {
+            Condition::Equal(name) if matcher.label == METRIC => {
+                OF_EXPORTERS.contains(&name.as_str()) || metadata(name).is_none()
+            }
+            _ => true,
+        };
         let is_of_checks = |matcher: &query::Matcher| {
             matcher.label != METRIC
                 || AGENT_METRICS
@@ -246,14 +267,41 @@ impl Source for Past {
                     .any(|row| row.name.starts_with(OF_CHECKS) && matcher.accepts(row.name))
         };
         let may_be_of_checks = selection.matchers.iter().all(is_of_checks);
-        let beside = [may_be_of_checks.then_some(&self.checks), Some(&self.exporters)];
-        for beside in beside.into_iter().flatten().filter_map(BesideIt::series) {
-            let first_ns = beside.extent_ns().map_err(failed)?.map(|(first_ns, _)| first_ns);
-            series.extend(beside.select(selection, first_ns).map_err(failed)?);
+        let may_be_of_exporters = selection.matchers.iter().all(is_of_exporters);
+        let others =
+            [may_be_of_checks.then_some(&self.checks), may_be_of_exporters.then_some(&self.exporters)];
+        for other in others.into_iter().flatten().filter_map(OtherHistory::series) {
+            let first_ns = other.extent_ns().map_err(failed)?.map(|(first_ns, _)| first_ns);
+            add_series(&mut series, other.select(selection, first_ns).map_err(failed)?);
         }
         series.extend(self.select_tasks(selection)?);
         Ok(series)
     }
+}
+
+/// Adds series, and the points of those that are there already: what was imported may go on in another history.
+fn add_series(series: &mut Vec<Series>, more: Vec<Series>) {
+    let places: HashMap<SeriesName, usize> = series.iter().map(|one| one.name.clone()).zip(0..).collect();
+    for other in more {
+        let known = places.get(&other.name).and_then(|place| series.get_mut(*place));
+        match (known, other.samples) {
+            (Some(Series { samples: Samples::Points(points), .. }), Samples::Points(others)) => {
+                points.extend(others);
+                points.sort_by_key(|point| point.at_ms);
+            }
+            (_, samples) => series.push(Series { name: other.name, samples }),
+        }
+    }
+}
+
+/// Returns whether everyone may see the series of a metric: those of the machine and of the agent, without those that tell what others' tasks
+/// do, and what plugins and exporters say.
+pub fn is_for_everyone(metric: &str) -> bool {
+    let is_of_machine = METRICS.iter().any(|row| row.name == metric) || agent_metric(metric).is_some();
+    is_of_machine
+        && !metrics::RESTRICTED.contains(&metric)
+        && !metric.starts_with(OF_CHECKS)
+        && !OF_EXPORTERS.contains(&metric)
 }
 
 /// Returns how a metric behaves and what it is: its kind as OpenMetrics names it, and its help; `None` if whit has no such metric.
