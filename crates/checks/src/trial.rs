@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use facts::unit::Nanos;
+use http_client::KeptClients;
 use probe::wait::{Waiter, Watch};
 
 use super::definition::{Check, CheckWay};
@@ -20,7 +21,9 @@ use super::verdict::verdict;
 pub fn try_check(check: &Check, runner: &[OsString], history: &Path) -> io::Result<(Finding, RunCost)> {
     let plugin = match &check.way {
         CheckWay::Plugin(plugin) => plugin,
-        CheckWay::Native(native) => return Ok(native.run(check.timeout, history)),
+        CheckWay::Native(native) => {
+            return Ok(native.run(check.timeout, history, &KeptClients::default()));
+        }
         CheckWay::Passive => {
             return Err(io::Error::other("others submit its results: there is nothing to run"));
         }

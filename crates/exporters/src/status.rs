@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use service::state_file::{self, Durability};
@@ -31,12 +31,17 @@ pub struct TargetStatus {
 }
 
 impl TargetStatus {
+    /// Returns the path of the file.
+    pub fn path(data: &Path) -> PathBuf {
+        data.join(FILE)
+    }
+
     /// Reads those of a data directory.
     ///
     /// # Errors
     /// If the file cannot be read, or is something else.
     pub fn read_all(data: &Path) -> io::Result<Vec<Self>> {
-        match fs::read(data.join(FILE)) {
+        match fs::read(Self::path(data)) {
             Ok(text) => serde_json::from_slice(&text).map_err(io::Error::from),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
             Err(error) => Err(error),
@@ -48,7 +53,7 @@ impl TargetStatus {
     /// # Errors
     /// If it cannot be written.
     pub(crate) fn write_all(data: &Path, targets: &[&Self]) -> io::Result<()> {
-        state_file::replace(&data.join(FILE), &serde_json::to_vec_pretty(targets)?, Durability::Process)
+        state_file::replace(&Self::path(data), &serde_json::to_vec_pretty(targets)?, Durability::Process)
     }
 
     /// Forgets all: there are no targets any more.
@@ -56,7 +61,7 @@ impl TargetStatus {
     /// # Errors
     /// If the file cannot be removed.
     pub fn clear(data: &Path) -> io::Result<()> {
-        match fs::remove_file(data.join(FILE)) {
+        match fs::remove_file(Self::path(data)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         }

@@ -125,7 +125,7 @@ fn scraped(table: &Options<'_, '_>, relabelling: Relabelling) -> Result<TargetOp
 fn of_files(table: &Options<'_, '_>, relabelling: Relabelling) -> Result<TargetOptions, Fault> {
     Ok(TargetOptions {
         name: TEXT_FILES.to_owned(),
-        place: Place::Directory(table.required_path("directory", "\"/var/lib/whit/textfile\"")?),
+        place: Place::Directory(table.required_path("directory", "\"/var/lib/prometheus/node-exporter\"")?),
         labels: Vec::new(),
         keeps_labels: true,
         relabelling,

@@ -5,18 +5,21 @@
 
 #![forbid(unsafe_code)]
 
+mod kept_clients;
 mod name_resolver;
 mod tls;
 
 use std::time::Duration;
 
+pub use kept_clients::KeptClients;
 pub use name_resolver::Guard;
 pub use tls::Tls;
 pub use ureq::http::Response;
 pub use ureq::{Agent as Client, Body, Error, RequestBuilder, Timeout};
 
 use ureq::Agent;
-use ureq::config::Config;
+use ureq::config::{Config, ConfigBuilder};
+use ureq::typestate::AgentScope;
 use ureq::unversioned::transport::DefaultConnector;
 
 use self::name_resolver::NameResolver;
@@ -31,15 +34,18 @@ pub fn client(timeout: Duration, redirects: u32) -> Client {
 
 /// Makes such a client with its own trust and identity.
 pub fn client_with(timeout: Duration, redirects: u32, tls: &Tls) -> Client {
-    let config = Agent::config_builder()
+    with_resolver(limited(timeout, redirects, tls).build(), None)
+}
+
+fn limited(timeout: Duration, redirects: u32, tls: &Tls) -> ConfigBuilder<AgentScope> {
+    Agent::config_builder()
         .timeout_global(Some(timeout))
         // So that a server that does not answer is known from one that was not reached.
         .timeout_resolve(Some(timeout / 3))
         .timeout_connect(Some(timeout / 2))
         .http_status_as_error(false)
         .max_redirects(redirects)
-        .tls_config(tls.config());
-    with_resolver(config.build(), None)
+        .tls_config(tls.config())
 }
 
 /// Makes a client that connects to no address that a guard refuses.

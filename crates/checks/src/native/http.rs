@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use configuration::{Fault, Options};
-use http_client::{MOST_REDIRECTS, client};
+use http_client::Client;
 
 use super::outcome::Outcome;
 use super::probe::{Limits, Probe};
@@ -35,13 +35,13 @@ pub(super) fn read(table: &Options<'_, '_>, subject: &str) -> Result<Arc<dyn Pro
 
 impl Probe for Http {
     fn run(&self, url: &str, limits: &Limits<'_>) -> Outcome {
-        get(self, url, limits.timeout)
+        get(self, url, &limits.clients.within(limits.timeout))
     }
 }
 
-fn get(wanted: &Http, url: &str, timeout: Duration) -> Outcome {
+fn get(wanted: &Http, url: &str, client: &Client) -> Outcome {
     let begun = Instant::now();
-    let mut response = match client(timeout, MOST_REDIRECTS).get(url).call() {
+    let mut response = match client.get(url).call() {
         Ok(response) => response,
         Err(error) => {
             return Outcome::new(State::Critical, format!("{url}: {}", http_client::described(&error)));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use configuration::{Fault, Options};
+use http_client::KeptClients;
 
 use super::outcome::Outcome;
 use super::probe::{Limits, Probe};
@@ -139,9 +140,10 @@ impl Native {
     }
 
     /// Looks, and measures how long that takes; `history` is that of the agent.
-    pub(crate) fn run(&self, timeout: Duration, history: &Path) -> (Finding, RunCost) {
+    pub(crate) fn run(&self, timeout: Duration, history: &Path, clients: &KeptClients) -> (Finding, RunCost) {
         let begun = Instant::now();
-        let Outcome { state, text, figures } = self.probe.run(&self.subject, &Limits { timeout, history });
+        let Outcome { state, text, figures } =
+            self.probe.run(&self.subject, &Limits { timeout, history, clients });
         let at_ms = jiff::Timestamp::now().as_millisecond();
         let cost = RunCost { wall_ns: begun.elapsed().as_nanos() as u64, ..RunCost::default() };
         (Finding { state, text, figures, at_ms, ..Finding::default() }, cost)

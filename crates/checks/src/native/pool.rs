@@ -5,6 +5,7 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use http_client::KeptClients;
 use probe::background_job::Notifier;
 
 use super::kinds::Native;
@@ -66,16 +67,18 @@ impl NativePool {
     fn start(&self) -> SyncSender<Job> {
         let (jobs, waiting) = sync_channel::<Job>(MOST_WAITING);
         let waiting = Arc::new(Mutex::new(waiting));
+        let clients = Arc::new(KeptClients::default());
         for _ in 0..THREADS {
             let (waiting, found) = (Arc::clone(&waiting), self.found.0.clone());
-            let (history, notifier) = (self.history.clone(), self.notifier.clone());
+            let (history, notifier, clients) =
+                (self.history.clone(), self.notifier.clone(), Arc::clone(&clients));
             let builder = std::thread::Builder::new().name("check".to_owned()).stack_size(STACK_BYTES);
             // With fewer threads checks wait for longer.
             let _ = builder.spawn(move || {
                 loop {
                     let job = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
                     let Ok(Job { name, native, timeout }) = job else { return };
-                    let (finding, cost) = native.run(timeout, &history);
+                    let (finding, cost) = native.run(timeout, &history, &clients);
                     if found.send(NativeResult { name, finding, cost }).is_err() {
                         return;
                     }

@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
+use http_client::KeptClients;
+
 use super::outcome::Outcome;
 
 /// A check of one kind.
@@ -27,4 +29,6 @@ pub(super) struct Limits<'p> {
     pub(super) timeout: Duration,
     /// The agent's history.
     pub(super) history: &'p Path,
+    /// They make requests.
+    pub(super) clients: &'p KeptClients,
 }

@@ -53,7 +53,7 @@ pub fn markdown() -> String {
         TASK_WAITING.0, TASK_WAITING.1
     );
     page.push_str(
-        "\n## The agent\n\nSeries that `whit agent` makes itself: sums over all tasks, its own cost, alerts, checks and feeds. An alert has \
+        "\n## The agent\n\nSeries that `whit agent` makes itself: sums over all tasks, its own cost, alerts, checks, exporters and feeds. An alert has \
          the labels\nof its rule, too.\n\n| series | labels | unit | kind | |\n|---|---|---|---|---|\n",
     );
     for metric in AGENT_METRICS {

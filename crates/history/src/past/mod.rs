@@ -316,3 +316,19 @@ pub fn metadata(metric: &str) -> Option<(&'static str, &'static str)> {
     };
     Some((kind, help))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_and_their_programs_do_is_not_for_everyone() {
+        for metric in ["node_load1", "whit_agent_cpu_seconds_total", "whit_remote_write_behind_seconds"] {
+            assert!(is_for_everyone(metric), "{metric}");
+        }
+        for metric in ["whit_task_on_cpu_seconds_total", "whit_check_state", "up", "redis_keys"] {
+            assert!(!is_for_everyone(metric), "{metric}");
+        }
+        assert!(metrics::RESTRICTED.iter().all(|metric| !is_for_everyone(metric)));
+    }
+}

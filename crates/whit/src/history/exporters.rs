@@ -16,7 +16,8 @@ use command::output::Output;
 
 /// Writes what each target had when it was read last, and what is wrong.
 pub(super) fn show(directory: &Path, is_json: bool) -> Result<(), Failure> {
-    let targets = TargetStatus::read_all(directory).map_err(|error| Failure::new(error.to_string()))?;
+    let targets = TargetStatus::read_all(directory)
+        .map_err(|error| Failure::new(format!("{}: {error}", TargetStatus::path(directory).shown())))?;
     let now = probe::clock_now().realtime;
     let mut text = String::new();
     if is_json {
