@@ -307,8 +307,9 @@ mod tests {
             line.starts_with('[') || line.contains(" = ") && is_key
         };
         // Files that are not on every machine.
-        let is_elsewhere =
-            |line: &str| ["token", "group = \"adm\"", "hosts = [\"/"].iter().any(|one| line.starts_with(one));
+        const ELSEWHERE: [&str; 6] =
+            ["token", "group = \"adm\"", "hosts = [\"/", "ca_file", "certificate_file", "key_file"];
+        let is_elsewhere = |line: &str| ELSEWHERE.iter().any(|one| line.starts_with(one));
         let without_mark = |line: &str| match line.strip_prefix("# ").filter(|option| is_option(option)) {
             Some(option) if !is_elsewhere(option) => format!("{option}\n"),
             _ => format!("{line}\n"),

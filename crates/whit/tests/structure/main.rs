@@ -24,7 +24,7 @@ const DOORS: [(&str, &[&str]); 12] = [
     ("promql-parser", &["query"]),
     ("ratatui", &["top"]),
     ("rusqlite", &["feeds", "store"]),
-    ("rustls", &["checks"]),
+    ("rustls", &["checks", "http_client"]),
     ("tokio", &["agent"]),
     ("ureq", &["http_client"]),
 ];
