@@ -42,8 +42,12 @@ impl Fetcher {
             request = request.header(name, value);
         }
         let failed = |error: Error| match error {
-            Error::BodyExceedsLimit(bytes) => format!("the answer has more than {bytes} bytes (size)"),
-            Error::Timeout(_) => format!("no whole answer in {} s (timeout)", self.timeout.as_secs_f64()),
+            Error::BodyExceedsLimit(bytes) => {
+                format!("the answer has more than {bytes} bytes (the option size)")
+            }
+            Error::Timeout(_) => {
+                format!("no whole answer in {} s (the option timeout)", self.timeout.as_secs_f64())
+            }
             error => described(&error),
         };
         let mut response = request.call().map_err(failed)?;

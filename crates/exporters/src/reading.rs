@@ -75,7 +75,7 @@ impl Reader {
         Reading { is_restarted, ..Reading::default() }
     }
 
-    /// Ends a reading that succeeded: its names are remembered.
+    /// Ends a reading that has samples: so many names are worth remembering.
     pub(crate) fn end(&mut self, reading: &Reading) {
         self.before = reading.count;
     }
@@ -117,13 +117,13 @@ impl Reader {
                 reading.kept += 1;
             }
             if reading.kept > self.most_samples {
-                return Err(format!("more than {} samples (samples)", self.most_samples));
+                return Err(format!("more than {} samples (the option samples)", self.most_samples));
             }
         }
         Ok(())
     }
 
-    /// Adds a sample of whit's own.
+    /// Adds a sample of whit's own, which no rule changes.
     pub(crate) fn push(&mut self, reading: &mut Reading, series: SeriesName, value: f64) {
         // No series of a text begins so.
         let key = format!("#{series}");
@@ -163,7 +163,7 @@ impl Reader {
     }
 
     /// Returns a series with the labels of the target.
-    pub(crate) fn labelled(&self, mut series: SeriesName) -> SeriesName {
+    fn labelled(&self, mut series: SeriesName) -> SeriesName {
         for (label, value) in &self.labels {
             let own = series.take(label);
             if own.is_empty() {
@@ -230,7 +230,10 @@ mod tests {
         let long = format!("a{{b=\"{}\"}} 1\n", "x".repeat(LONGEST_LINE));
         assert_eq!(reader.take(&mut reading, &long).unwrap_err(), "line 1: more than 8192 bytes");
         let many: String = (0..20).map(|number| format!("many{{n=\"{number}\"}} 1\n")).collect();
-        assert_eq!(reader.take(&mut reading, &many).unwrap_err(), "more than 10 samples (samples)");
+        assert_eq!(
+            reader.take(&mut reading, &many).unwrap_err(),
+            "more than 10 samples (the option samples)"
+        );
         assert!(reader.take(&mut reading, "a{b=\"1\",b=\"2\"} 1\n").unwrap_err().starts_with("line 1: a{b="));
         assert_eq!(reading.samples.len(), 1);
     }

@@ -14,7 +14,7 @@ use crate::reading::{NewSeries, Reading};
 /// Series of a tick at most, of all targets together: as many as the store can write and thin while ticks go on, and a block of them fits
 /// into the memory that the service may use.
 pub(crate) const MOST_SERIES: usize = 9_600;
-/// Names of series that one target may have, since the agent began: exporters may name theirs otherwise each time.
+/// New names that one target may have since it began: exporters may name their series otherwise each time.
 const MOST_NAMES: usize = 20_000;
 /// The names of all series in the history at most, in bytes: names are never removed from it.
 const MOST_NAME_BYTES: usize = 20_000_000;
@@ -83,10 +83,7 @@ impl Recording {
         self.targets.remove(&target);
     }
 
-    /// Takes a reading of a target. Returns how many samples are recorded.
-    ///
-    /// # Errors
-    /// If samples are left out, and why.
+    /// Takes a reading of a target. Returns how many samples are recorded, and why others are left out.
     pub(crate) fn take(&mut self, target: TargetId, reading: Reading) -> (usize, Option<String>) {
         let of_others: usize =
             self.targets.iter().filter(|(id, _)| **id != target).map(|(_, other)| other.values.len()).sum();
@@ -109,11 +106,11 @@ impl Recording {
             if let Naming::New(series) = naming {
                 let is_known = self.names.contains(&series.name);
                 let has_room = recorded.names_count < MOST_NAMES
-                    && (is_known || self.name_bytes + series.name.len() <= MOST_NAME_BYTES);
-                *naming = if has_room {
-                    recorded.names_count += 1;
+                    && self.name_bytes + series.name.len() <= MOST_NAME_BYTES;
+                *naming = if is_known || has_room {
                     let id = self.store.series(&series.name, series.kind);
                     if !is_known {
+                        recorded.names_count += 1;
                         self.name_bytes += series.name.len();
                         self.names.insert(std::mem::take(&mut series.name));
                     }

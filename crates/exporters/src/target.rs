@@ -67,7 +67,8 @@ impl Target {
                 self.is_overdue = true;
                 let fault = format!("no answer for {} s; it is read again when it has one", waited.as_secs());
                 recording.take(self.id, Reading::default());
-                self.set(&Reading::default(), waited, Some(fault), recording, log);
+                self.status.samples_count = 0;
+                self.set_own(&Reading::default(), waited, Some(fault), recording, log);
             }
         }
     }
@@ -81,11 +82,11 @@ impl Target {
         let (samples_count, left_out) = recording.take(self.id, reading);
         self.status.read_ns = began_ms.map(|began_ms| (began_ms * 1_000_000).cast_signed());
         self.status.samples_count = samples_count as u64;
-        self.set(&figures, took, fault.or(left_out), recording, log);
+        self.set_own(&figures, took, fault.or(left_out), recording, log);
     }
 
-    /// Sets what whit says of it itself.
-    fn set(
+    /// Sets whit's own series about it, and its status.
+    fn set_own(
         &mut self,
         reading: &Reading,
         took: Duration,
@@ -96,7 +97,7 @@ impl Target {
         let is_without = fault.is_some() && self.status.samples_count == 0;
         let own = match self.options.place {
             Place::Http { .. } => vec![
-                ("up", f64::from(u8::from(!is_without && !self.is_overdue))),
+                ("up", f64::from(u8::from(!is_without))),
                 ("scrape_duration_seconds", took.as_secs_f64()),
                 ("scrape_samples_scraped", reading.count as f64),
                 ("scrape_samples_post_metric_relabeling", reading.kept as f64),

@@ -132,9 +132,7 @@ impl Rounds {
     fn run(&mut self, inbox: &Receiver<Event>) {
         loop {
             match inbox.recv_timeout(self.next_in()) {
-                Ok(Event::Changed(options)) => {
-                    self.begin(options);
-                }
+                Ok(Event::Changed(options)) => self.begin(options),
                 Ok(Event::Done(done)) => self.take(done),
                 Ok(Event::End) | Err(RecvTimeoutError::Disconnected) => return,
                 Err(RecvTimeoutError::Timeout) => {}
@@ -163,6 +161,7 @@ impl Rounds {
         self.slot = None;
         if self.targets.is_empty() {
             // The last values end here.
+            self.open = None;
             self.record(clock_now());
             let cleared = TargetStatus::clear(&self.data).err().map(|error| format!("exporters: {error}"));
             self.log.fault("the status of exporters", cleared);

@@ -76,7 +76,8 @@ fn run(target: TargetId, options: TargetOptions, orders: &Receiver<()>, done: im
             Opened::Http(fetcher) => fetcher.fetch().and_then(|text| reader.take(&mut reading, &text)).err(),
             Opened::Directory(path) => read_directory(path, most_bytes, &mut reader, &mut reading),
         };
-        if fault.is_none() {
+        // A directory has samples beside a file that is wrong.
+        if fault.is_none() || !reading.samples.is_empty() {
             reader.end(&reading);
         }
         if !done(Done { target, reading, took: started.elapsed(), fault }) {

@@ -234,10 +234,10 @@ fn hostile_exporters() -> Result<(), Failed> {
         ("long", "line 1: more than 8192 bytes"),
         ("latin", "the answer is not UTF-8"),
         ("many", "the answer has more than 100000 bytes"),
-        ("endless", "no whole answer in 1 s (timeout)"),
+        ("endless", "no whole answer in 1 s (the option timeout)"),
         ("circle", "redirect"),
         ("file", "file"),
-        ("silent", "no whole answer in 1 s (timeout)"),
+        ("silent", "no whole answer in 1 s (the option timeout)"),
         ("gone", "the status is 404 Not Found"),
     ];
     let mut configuration =
