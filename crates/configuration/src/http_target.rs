@@ -46,6 +46,12 @@ pub fn read(table: &Options<'_, '_>, example: &str) -> Result<HttpTarget, Fault>
     Ok(HttpTarget { url: url.to_owned(), name })
 }
 
+/// Returns the fault of a table whose name another one has; `what` is what both are, such as "receiver".
+pub fn name_is_taken(table: &Options<'_, '_>, what: &str, name: &str) -> Fault {
+    let key = if table.get("name").is_some() { "name" } else { "url" };
+    table.fault_of(key, format!("there is a {what} \"{name}\" already: each needs a name of its own"))
+}
+
 /// Returns whether a text is a name or an address, an address of version 6 in brackets.
 fn is_host(text: &str) -> bool {
     match text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) {

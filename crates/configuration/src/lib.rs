@@ -226,6 +226,23 @@ impl<'t, 'i> Options<'t, 'i> {
         Ok(found)
     }
 
+    /// Pairs that take the place of usual ones. An empty value takes one away.
+    pub fn pairs_over(
+        &self,
+        key: &str,
+        example: &str,
+        is_key: impl Fn(&str) -> bool,
+        usual: Vec<(String, String)>,
+    ) -> Result<Vec<(String, String)>, Fault> {
+        let mut pairs = usual;
+        for (name, value) in self.pairs(key, example, is_key)? {
+            pairs.retain(|(known, _)| *known != name);
+            pairs.push((name, value));
+        }
+        pairs.retain(|(_, value)| !value.is_empty());
+        Ok(pairs)
+    }
+
     /// A number with or without a point, within bounds.
     pub fn number(&self, key: &str, at_least: f64, at_most: f64) -> Result<Option<f64>, Fault> {
         let Some(value) = self.get(key) else { return Ok(None) };

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use http_client::{Client, Error, MOST_REDIRECTS, Tls, client_with, described};
+use http_client::{Client, Error, Tls, client_with, described, redirects_with};
 
 /// What whit reads, as a request says it.
 const ACCEPT: &str = "text/plain;version=0.0.4;q=1,*/*;q=0.1";
@@ -18,7 +18,7 @@ pub(crate) struct Fetcher {
 }
 
 impl Fetcher {
-    /// Connects with the first request. With headers redirects are not followed: they would take credentials elsewhere.
+    /// Connects with the first request. Redirects are followed as [`redirects_with`] says.
     pub(crate) fn new(
         url: String,
         headers: Vec<(String, String)>,
@@ -26,14 +26,14 @@ impl Fetcher {
         timeout: Duration,
         most_bytes: u64,
     ) -> Self {
-        let redirects = if headers.is_empty() { MOST_REDIRECTS } else { 0 };
-        Self { client: client_with(timeout, redirects, tls), url, headers, timeout, most_bytes }
+        let client = client_with(timeout, redirects_with(&headers), tls);
+        Self { client, url, headers, timeout, most_bytes }
     }
 
     /// Returns the text.
     ///
     /// # Errors
-    /// If there is no answer in time, it has another status than 200, is too long or is no text.
+    /// If there is no answer in time, its status is not 200, it is too long, or it is not a text.
     pub(crate) fn fetch(&self) -> Result<String, String> {
         let mut request = self.client.get(&self.url).header("Accept", ACCEPT);
         request =

@@ -16,13 +16,6 @@ pub struct ExporterOptions {
     pub retention: Retention,
 }
 
-impl ExporterOptions {
-    /// Returns the same without targets.
-    pub(crate) fn without_targets(self) -> Self {
-        Self { targets: Vec::new(), ..self }
-    }
-}
-
 /// A target: where metrics are, and what becomes of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TargetOptions {

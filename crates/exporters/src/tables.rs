@@ -15,27 +15,9 @@ use text::quantity;
 use crate::options::{ExporterOptions, Place, TargetOptions};
 use crate::recording::MOST_SERIES;
 
-const KNOWN: [&str; 19] = [
-    "url",
-    "name",
-    "interval",
-    "timeout",
-    "samples",
-    "size",
-    "labels",
-    "honor_labels",
-    "relabel",
-    "headers",
-    "token",
-    "token_file",
-    "user",
-    "password",
-    "password_file",
-    "ca_file",
-    "certificate_file",
-    "key_file",
-    "enabled",
-];
+/// Beside those of [`http_headers`] and [`http_tls`].
+const KNOWN: [&str; 10] =
+    ["url", "name", "interval", "timeout", "samples", "size", "labels", "honor_labels", "relabel", "enabled"];
 const KNOWN_OF_DIRECTORY: [&str; 5] = ["directory", "interval", "samples", "size", "relabel"];
 /// Targets at most: each has a thread.
 const MOST_TARGETS: usize = 32;
@@ -67,13 +49,11 @@ pub fn read(
 ) -> Result<Option<ExporterOptions>, Fault> {
     let mut targets: Vec<TargetOptions> = Vec::new();
     for table in root.tables("scrape")? {
-        table.refuse_unknown(KNOWN.into_iter(), "[[scrape]]")?;
+        let known = KNOWN.into_iter().chain(http_headers::OPTIONS).chain(http_tls::OPTIONS);
+        table.refuse_unknown(known, "[[scrape]]")?;
         let target = scraped(&table, rules(&table)?)?;
         if target.name == TEXT_FILES || targets.iter().any(|other| other.name == target.name) {
-            let message =
-                format!("there is a target \"{}\" already: each needs a name of its own", target.name);
-            let key = if table.get("name").is_some() { "name" } else { "url" };
-            return Err(table.fault_of(key, message));
+            return Err(http_target::name_is_taken(&table, "target", &target.name));
         }
         if table.flag_or("enabled", true)? {
             targets.push(target);
@@ -93,15 +73,9 @@ pub fn read(
 
 fn scraped(table: &Options<'_, '_>, relabelling: Relabelling) -> Result<TargetOptions, Fault> {
     let HttpTarget { url, name } = http_target::read(table, "\"http://localhost:9187/metrics\"")?;
-    let mut labels = vec![("job".to_owned(), name.clone())];
-    for (label, value) in
-        table.pairs("labels", "{ cluster = \"main\" }", |name| is_label(name) && !name.starts_with("__"))?
-    {
-        labels.retain(|(known, _)| *known != label);
-        labels.push((label, value));
-    }
-    // An empty label is none.
-    labels.retain(|(_, value)| !value.is_empty());
+    let usual = vec![("job".to_owned(), name.clone())];
+    let is_label = |name: &str| is_label(name) && !name.starts_with("__");
+    let labels = table.pairs_over("labels", "{ cluster = \"main\" }", is_label, usual)?;
     let interval = interval(table)?;
     let timeout = table.duration_within("timeout", SECOND..=LONGEST_TIMEOUT, "1s to 1m")?;
     let timeout = timeout.unwrap_or(USUAL_TIMEOUT.min(interval));

@@ -61,7 +61,7 @@ impl Target {
                 self.began_ms = Some(now_ms);
                 self.worker.order();
             }
-            // A request has its own limit, which is no longer than the interval.
+            // A request ends by itself: its timeout is not longer than the interval.
             Some(waited) if waited < self.options.interval + BEYOND => {}
             Some(waited) => {
                 self.is_overdue = true;

@@ -99,7 +99,8 @@ fn open(
             Err(error) => log.fault("exporters", Some(format!("exporters: {error}; it is tried again"))),
         }
         match inbox.recv_timeout(AGAIN) {
-            Ok(Event::Changed(new)) => options = new.unwrap_or_else(|| options.without_targets()),
+            Ok(Event::Changed(Some(new))) => options = new,
+            Ok(Event::Changed(None)) => options.targets.clear(),
             Ok(Event::Done(_)) | Err(RecvTimeoutError::Timeout) => {}
             Ok(Event::End) | Err(RecvTimeoutError::Disconnected) => return None,
         }

@@ -225,7 +225,7 @@ impl<'t> Rest<'t> {
                 '\\' => match letters.next() {
                     Some((_, 'n')) => value.push('\n'),
                     Some((_, letter @ ('\\' | '"'))) => value.push(letter),
-                    // As Prometheus reads it: what is no escape stays.
+                    // As in Prometheus: before any other letter a backslash is a letter itself.
                     Some((_, letter)) => value.extend(['\\', letter]),
                     None => {}
                 },

@@ -29,7 +29,7 @@ impl Tls {
         authorities: Option<String>,
         identity: Option<(String, String)>,
     ) -> Result<Self, (&'static str, &'static str)> {
-        const NO_CERTIFICATE: &str = "there is no certificate in PEM in it";
+        const NO_CERTIFICATE: &str = "the file has no certificate in PEM";
         if authorities.as_deref().is_some_and(|text| certificates(text).is_empty()) {
             return Err(("ca", NO_CERTIFICATE));
         }
@@ -38,7 +38,7 @@ impl Tls {
                 return Err(("certificate", NO_CERTIFICATE));
             }
             if PrivateKey::from_pem(key.as_bytes()).is_err() {
-                return Err(("key", "there is no private key in PEM in it"));
+                return Err(("key", "the file has no private key in PEM"));
             }
         }
         let identity = identity.map(|(certificates, key)| Identity { certificates, key });

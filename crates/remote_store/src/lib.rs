@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use formats::remote_write;
 use formats::series_name::SeriesName;
-use http_client::{Body, Client, MOST_REDIRECTS, RequestBuilder, Response, Tls, client_with};
+use http_client::{Body, Client, RequestBuilder, Response, Tls, client_with, redirects_with};
 use query::{Answer, Point};
 use serde_json::Value;
 
@@ -57,8 +57,8 @@ impl RemoteStore {
         Self::with(url, Vec::new(), &Tls::default(), LONGEST_WAIT, MOST_BYTES)
     }
 
-    /// Sends these headers with each request, waits for an answer so long at most, and reads so much of it. With headers redirects are not
-    /// followed: they would take credentials elsewhere.
+    /// Sends these headers with each request, waits for an answer so long at most, and reads so much of it. Redirects are
+    /// followed as [`redirects_with`] says.
     pub fn with(
         url: &str,
         headers: Vec<(String, String)>,
@@ -66,7 +66,7 @@ impl RemoteStore {
         longest: Duration,
         most_bytes: u64,
     ) -> Self {
-        let redirects = if headers.is_empty() { MOST_REDIRECTS } else { 0 };
+        let redirects = redirects_with(&headers);
         let url = url.trim_end_matches('/').to_owned();
         Self { client: client_with(longest, redirects, tls), url, headers, most_bytes }
     }

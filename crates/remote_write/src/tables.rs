@@ -14,27 +14,9 @@ use query::parse_selector;
 use crate::options::ReceiverOptions;
 use crate::rule_tables::read_rules;
 
-const KNOWN: [&str; 19] = [
-    "url",
-    "name",
-    "match",
-    "labels",
-    "relabel",
-    "headers",
-    "token",
-    "token_file",
-    "user",
-    "password",
-    "password_file",
-    "ca_file",
-    "certificate_file",
-    "key_file",
-    "interval",
-    "timeout",
-    "first",
-    "again",
-    "enabled",
-];
+/// Beside those of [`http_headers`] and [`http_tls`].
+const KNOWN: [&str; 10] =
+    ["url", "name", "match", "labels", "relabel", "interval", "timeout", "first", "again", "enabled"];
 const USUAL_INTERVAL: Duration = Duration::from_secs(5);
 const USUAL_TIMEOUT: Duration = Duration::from_secs(30);
 const WEEK: Duration = Duration::from_secs(7 * 86_400);
@@ -53,14 +35,12 @@ pub fn read(
     let recording_rules = read_rules(root)?;
     let mut receivers: Vec<ReceiverOptions> = Vec::new();
     for table in root.tables("remote_write")? {
-        table.refuse_unknown(KNOWN.into_iter(), "[[remote_write]]")?;
+        let known = KNOWN.into_iter().chain(http_headers::OPTIONS).chain(http_tls::OPTIONS);
+        table.refuse_unknown(known, "[[remote_write]]")?;
         let mut receiver = receiver(&table, rules(&table)?, host)?;
         receiver.rules.clone_from(&recording_rules);
         if receivers.iter().any(|other| other.name == receiver.name) {
-            let wanted =
-                format!("there is a receiver \"{}\" already: each needs a name of its own", receiver.name);
-            let key = if table.get("name").is_some() { "name" } else { "url" };
-            return Err(table.fault_of(key, wanted));
+            return Err(http_target::name_is_taken(&table, "receiver", &receiver.name));
         }
         if table.flag_or("enabled", true)? {
             receivers.push(receiver);
@@ -76,15 +56,9 @@ fn receiver(table: &Options<'_, '_>, relabelling: Relabelling, host: &str) -> Re
         parse_selector(selector)
             .map_err(|error| table.fault_of("match", format!("\"{selector}\": {error}")))?;
     }
-    let mut labels = vec![("instance".to_owned(), host.to_owned()), ("job".to_owned(), "whit".to_owned())];
-    for (label, value) in
-        table.pairs("labels", "{ instance = \"web1\" }", |name| is_label(name) && !name.starts_with("__"))?
-    {
-        labels.retain(|(known, _)| *known != label);
-        labels.push((label, value));
-    }
-    // An empty label is none.
-    labels.retain(|(_, value)| !value.is_empty());
+    let usual = vec![("instance".to_owned(), host.to_owned()), ("job".to_owned(), "whit".to_owned())];
+    let is_label = |name: &str| is_label(name) && !name.starts_with("__");
+    let labels = table.pairs_over("labels", "{ instance = \"web1\" }", is_label, usual)?;
     let headers = http_headers::read(table, &OWN_HEADERS)?;
     let within =
         |key, least_s, most, wanted| table.duration_within(key, Duration::from_secs(least_s)..=most, wanted);
