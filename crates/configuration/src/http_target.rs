@@ -2,7 +2,7 @@
 
 use std::net::Ipv6Addr;
 
-use crate::{Fault, Options};
+use crate::{Fault, Options, http_headers, http_tls};
 
 /// An address, and its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +44,11 @@ pub fn read(table: &Options<'_, '_>, example: &str) -> Result<HttpTarget, Fault>
         return Err(table.fault_of("name", "expected letters, digits, \"-\", \"_\" and \".\""));
     }
     Ok(HttpTarget { url: url.to_owned(), name })
+}
+
+/// Returns the names of options of a table: its own, and those of headers and TLS.
+pub fn with_http_options(own: &[&'static str]) -> Vec<&'static str> {
+    [own, &http_headers::OPTIONS, &http_tls::OPTIONS].concat()
 }
 
 /// Returns the fault of a table whose name another one has; `what` is what both are, such as "receiver".

@@ -49,8 +49,7 @@ pub fn read(
 ) -> Result<Option<ExporterOptions>, Fault> {
     let mut targets: Vec<TargetOptions> = Vec::new();
     for table in root.tables("scrape")? {
-        let known = KNOWN.into_iter().chain(http_headers::OPTIONS).chain(http_tls::OPTIONS);
-        table.refuse_unknown(known, "[[scrape]]")?;
+        table.refuse_unknown(http_target::with_http_options(&KNOWN).iter().copied(), "[[scrape]]")?;
         let target = scraped(&table, rules(&table)?)?;
         if target.name == TEXT_FILES || targets.iter().any(|other| other.name == target.name) {
             return Err(http_target::name_is_taken(&table, "target", &target.name));

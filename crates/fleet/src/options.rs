@@ -1,6 +1,7 @@
 //! Where a fleet is asked, as TOML.
 
 use configuration::http_headers;
+use configuration::http_target;
 use configuration::http_tls;
 use configuration::{Fault, Options};
 use http_client::Tls;
@@ -26,8 +27,7 @@ pub struct FleetOptions {
 pub fn read(root: &Options<'_, '_>) -> Result<Option<FleetOptions>, Fault> {
     let Some(value) = root.get("fleet") else { return Ok(None) };
     let table = Options::of(value)?;
-    let known = ["url", "match"].into_iter().chain(http_headers::OPTIONS).chain(http_tls::OPTIONS);
-    table.refuse_unknown(known, "[fleet]")?;
+    table.refuse_unknown(http_target::with_http_options(&["url", "match"]).iter().copied(), "[fleet]")?;
     let url = table.required_text("url", "\"http://store:8428\"")?;
     table.check_http_address("url", url)?;
     table.refuse_password("url", url)?;

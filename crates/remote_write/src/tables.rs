@@ -35,8 +35,7 @@ pub fn read(
     let recording_rules = read_rules(root)?;
     let mut receivers: Vec<ReceiverOptions> = Vec::new();
     for table in root.tables("remote_write")? {
-        let known = KNOWN.into_iter().chain(http_headers::OPTIONS).chain(http_tls::OPTIONS);
-        table.refuse_unknown(known, "[[remote_write]]")?;
+        table.refuse_unknown(http_target::with_http_options(&KNOWN).iter().copied(), "[[remote_write]]")?;
         let mut receiver = receiver(&table, rules(&table)?, host)?;
         receiver.rules.clone_from(&recording_rules);
         if receivers.iter().any(|other| other.name == receiver.name) {
