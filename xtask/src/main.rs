@@ -7,6 +7,7 @@
 mod attack;
 mod bench;
 mod check;
+mod dashboards;
 mod docs;
 mod footprint;
 mod freebsd_fixtures;

@@ -100,6 +100,22 @@ impl Message {
     }
 }
 
+impl Message {
+    /// The same as a template of Prometheus' annotations (text/template of Go).
+    pub fn prometheus_template(&self) -> String {
+        let part = |part: &Part| match part {
+            Part::Text(text) => text.replace("{{", "{{\"{{\"}}"),
+            Part::Label(label) => format!("{{{{ $labels.{label} }}}}"),
+            Part::Value(Form::Number) => "{{ $value }}".to_owned(),
+            Part::Value(Form::Decimals(decimals)) => format!("{{{{ printf \"%.{decimals}f\" $value }}}}"),
+            Part::Value(Form::Percent) => "{{ $value | humanizePercentage }}".to_owned(),
+            Part::Value(Form::Size) => "{{ $value | humanize1024 }}B".to_owned(),
+            Part::Value(Form::Span) => "{{ $value | humanizeDuration }}".to_owned(),
+        };
+        self.parts.iter().map(part).collect()
+    }
+}
+
 fn field_part(field: &str) -> Result<Part, String> {
     let (name, form) = field.split_once(':').map_or((field, None), |(name, form)| (name, Some(form)));
     match (name, form) {
@@ -159,6 +175,24 @@ mod tests {
         }
         let long = Message::parse(&"ä".repeat(2000)).unwrap();
         assert_eq!(long.write(&labels, 0.0).len(), MOST_BYTES);
+    }
+
+    #[test]
+    fn templates_say_the_same() {
+        for (text, template) in [
+            (
+                "{mountpoint} has {value:size} left",
+                "{{ $labels.mountpoint }} has {{ $value | humanize1024 }}B left",
+            ),
+            ("{value:.0} of {value}", "{{ printf \"%.0f\" $value }} of {{ $value }}"),
+            (
+                "{value:percent}, {value:span}",
+                "{{ $value | humanizePercentage }}, {{ $value | humanizeDuration }}",
+            ),
+            ("{{{{no template}}}}", "{{\"{{\"}}no template}}"),
+        ] {
+            assert_eq!(Message::parse(text).unwrap().prometheus_template(), template, "{text}");
+        }
     }
 
     #[test]

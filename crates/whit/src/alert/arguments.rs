@@ -29,7 +29,7 @@ pub(super) enum AlertTask {
     /// Says which there are.
     List { is_json: bool },
     /// Says what is watched for.
-    Rules,
+    Rules { is_prometheus: bool },
     /// Evaluates rules.
     Test {
         /// By name; none: all.
@@ -51,7 +51,8 @@ pub(crate) fn command() -> Command {
     Command::new("alert").about("Show what the agent watches for, and what it found").defer(|command| {
         let actions = [
             action("list", "List alerts, silences, and receivers that could not be reached").arg(json()),
-            action("rules", "Print the rules as TOML"),
+            action("rules", "Print the rules as TOML")
+                .arg(switch("prometheus", "Print them as a file of rules for Prometheus and vmalert")),
             action("test", "Evaluate rules now, or over a time that is recorded; the agent does not change")
                 .arg(
                     Arg::new("rules").value_name("ALERT").num_args(1..).help("Names of rules [default: all]"),
@@ -102,12 +103,12 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<AlertArgs, Failure> {
             comment: text(matches, "comment"),
         },
         "unsilence" => AlertTask::Unsilence(matches.get_one("number").copied().unwrap_or_default()),
-        "rules" => AlertTask::Rules,
+        "rules" => AlertTask::Rules { is_prometheus: matches.get_flag("prometheus") },
         _ => AlertTask::List { is_json: matches.get_flag("json") },
     };
     let directory = match &task {
         // It may be before any agent ran.
-        AlertTask::Rules => in_use::data_directory(matches, agent_files::data),
+        AlertTask::Rules { .. } => in_use::data_directory(matches, agent_files::data),
         _ => in_use::data_directory(matches, past::directory),
     };
     let config = matches.get_one::<PathBuf>("config").cloned();

@@ -1,6 +1,7 @@
 //! `whit alert`: which alerts there are, what is watched for, and silences.
 
 pub(crate) mod arguments;
+mod prometheus;
 mod render;
 
 use std::path::Path;
@@ -28,7 +29,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let AlertArgs { directory, config, task } = args;
     let text = match task {
         AlertTask::List { is_json } => list(directory, config.as_deref(), *is_json)?,
-        AlertTask::Rules => rules(directory, config.as_deref())?,
+        AlertTask::Rules { is_prometheus } => rules(directory, config.as_deref(), *is_prometheus)?,
         AlertTask::Test { rules, time, sends } => {
             return test(directory, config.as_deref(), rules, *time, *sends);
         }
@@ -120,9 +121,12 @@ fn configured(configuration: &InUse) -> Result<&AlertOptions, Failure> {
     alerts.ok_or_else(|| Failure::new(format!("nothing is watched for: {configuration} has no rules")))
 }
 
-fn rules(directory: &Path, config: Option<&Path>) -> Result<String, Failure> {
+fn rules(directory: &Path, config: Option<&Path>, is_prometheus: bool) -> Result<String, Failure> {
     let configuration = InUse::read(config, Some(directory))?;
     let options = configured(&configuration)?;
+    if is_prometheus {
+        return Ok(prometheus::rules(options));
+    }
     let mut text = String::new();
     for rule in &options.rules {
         render::push_rule(rule, &mut text);
