@@ -10,7 +10,7 @@ MODULES = web/node_modules/.package-lock.json
 BINARIES = $(CARGO) build --quiet --workspace --bins --test record_layout
 XTASK = $(BINARIES) && $(TARGET)/debug/xtask
 
-.PHONY: run program build small size test test-build test-live test-beside test-alone test-page deps lint attack fuzz targets targets-all freebsd freebsd-link bpf bench instructions docs install uninstall deb rpm tarball image release test-packages python test-python bench-python kernels page generated check check-deep
+.PHONY: run fleet program build small size test test-build test-live test-beside test-alone test-page deps lint attack fuzz targets targets-all freebsd freebsd-link bpf bench instructions docs install uninstall deb rpm tarball image release test-packages python test-python bench-python kernels page generated check check-deep
 
 run: build
 	$(WHIT) agent
@@ -35,6 +35,11 @@ build: program
 small:
 	$(CARGO) fetch --locked --target $(HOST)
 	RUSTFLAGS="-D warnings -C relocation-model=static -C link-arg=-Wl,--no-eh-frame-hdr,-T,$(CURDIR)/crates/whit/unwind.ld $(SOURCES)" $(CARGO) build --profile small --package whit --no-default-features
+
+# More than one machine on this one, until Ctrl-C: docs/FLEET.md.
+fleet: build
+	.ci/install-peers iproute2 stress util-linux victoria-metrics
+	deploy/fleet/try $(WHIT)
 
 # What must hold before a change lands; the same at length, for the end of a larger change (docs/TESTING.md).
 check:

@@ -9,12 +9,16 @@ use libtest_mimic::Failed;
 use remote_store::RemoteStore;
 use serde_json::Value;
 
-use super::machine::{Running, Scratch, WHIT, documents, port, wait_for, whit};
+use super::machine::{Running, Scratch, WHIT, documents, port, shell, wait_for, whit};
 use super::trials::{Need, Trial, exact};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let programs = ["victoria-metrics", "vmalert", "promtool"].map(Need::Program);
-    vec![exact("a_fleet_has_its_worst_machine_first", &programs, worst_first)]
+    let on_one = [&programs[..1], &["ip", "unshare", "stress"].map(Need::Program), &[Need::Root]].concat();
+    vec![
+        exact("a_fleet_has_its_worst_machine_first", &programs, worst_first),
+        exact("a_fleet_can_be_tried_on_one_machine", &on_one, on_one_machine),
+    ]
 }
 
 const CLOCK: &str = "whit_remote_write_clock_ahead_seconds";
@@ -116,6 +120,36 @@ fn worst_first() -> Result<(), Failed> {
     let says = String::from_utf8(unknown.stderr)?;
     assert!(!unknown.status.success() && says.contains("did you mean \"alpha\"?"), "{says}");
     deployed(&store)
+}
+
+/// What `make fleet` starts is there, and gone at its end. It has namespaces of its own here, and a directory for what it leaves.
+fn on_one_machine() -> Result<(), Failed> {
+    let scratch = Scratch::new("fleet-on-one");
+    let (ask, script) = (scratch.0.join("ask"), scratch.0.join("script"));
+    let tried = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/fleet/try");
+    fs::write(
+        &ask,
+        format!(
+            "until {WHIT} fleet --from http://198.18.0.1:8428 | grep '^3 machines, 1 critical'; do sleep 0.5; done"
+        ),
+    )?;
+    fs::write(
+        &script,
+        format!(
+            "mount -t tmpfs tmpfs /run && mount -t tmpfs tmpfs /tmp && ip link set lo up || exit 1\n\
+             {} {WHIT} &\ntrying=$!\ntimeout 60 sh {}\nkill $trying\nwait $trying\necho left: $(ls /tmp) $(ip netns) $(ip link show whit-fleet 2>&1)\n",
+            tried.display(),
+            ask.display()
+        ),
+    )?;
+    let output = shell(&format!(
+        "unshare --net --mount --fork --pid --kill-child --mount-proc sh {}",
+        script.display()
+    ));
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("3 machines, 1 critical"), "{output:?}");
+    assert!(text.ends_with("left: Device \"whit-fleet\" does not exist.\n"), "{output:?}");
+    Ok(())
 }
 
 /// Parts of expressions that may have no answer here: no alert fires, one recording rule is left in, the kernel may not count delays, and
