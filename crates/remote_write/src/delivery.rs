@@ -22,7 +22,7 @@ const LONGEST_TO_SET_BY: SignedDuration = SignedDuration::from_secs(1);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Later {
     pub(crate) message: String,
-    /// The receiver was not reached: it may have ended, and lost what it had not written.
+    /// The receiver was not reached, or not by who stands before it: it may have ended, and lost what it had not written.
     pub(crate) is_unreached: bool,
     /// As the receiver wants it.
     pub(crate) after: Option<Duration>,
@@ -104,7 +104,7 @@ impl Delivery {
             400 | 409 | 413 | 422 => {
                 Ok(Answer::Refused(Refusal { message, is_too_large: status.as_u16() == 413 }))
             }
-            _ => Err(Later { message, is_unreached: false, after }),
+            status => Err(Later { message, is_unreached: matches!(status, 502..=504), after }),
         }
     }
 }

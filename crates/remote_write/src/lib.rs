@@ -19,6 +19,7 @@ mod sending;
 mod shipment;
 mod source;
 pub mod tables;
+mod unsettled;
 mod watch;
 
 pub use options::ReceiverOptions;

@@ -6,6 +6,7 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use crate::options::ReceiverOptions;
+use crate::source::Origin;
 use serde::{Deserialize, Serialize};
 use service::state_file::{self, Durability};
 
@@ -112,6 +113,26 @@ fn make_directory(data: &Path) -> io::Result<()> {
 }
 
 impl Progress {
+    /// The place of the receiver in a history.
+    pub(crate) fn place(&self, origin: Origin) -> Option<i64> {
+        match origin {
+            Origin::Machine => self.place_ns,
+            Origin::Checks => self.checks_place_ns,
+            Origin::Rules => self.rules_place_ns,
+            Origin::Exporters => self.exporters_place_ns,
+        }
+    }
+
+    /// Moves it.
+    pub(crate) fn set_place(&mut self, origin: Origin, place_ns: i64) {
+        match origin {
+            Origin::Machine => self.place_ns = Some(place_ns),
+            Origin::Checks => self.checks_place_ns = Some(place_ns),
+            Origin::Rules => self.rules_place_ns = Some(place_ns),
+            Origin::Exporters => self.exporters_place_ns = Some(place_ns),
+        }
+    }
+
     /// Reads that of a receiver.
     ///
     /// # Errors

@@ -15,6 +15,7 @@ use crate::progress::{Found, Lock, Progress};
 use crate::samples::Part;
 use crate::shipment::{Shipment, Suspects};
 use crate::source::{ORIGIN_COUNT, ORIGINS, Origin, Source};
+use crate::unsettled::Unsettled;
 
 /// The part of a CPU that catching up may take.
 const CPU_RATIO: f64 = 0.2;
@@ -31,8 +32,13 @@ pub(crate) type SharedProgress = Arc<Mutex<Option<Progress>>>;
 /// Samples on their way, and what is true once they have arrived.
 struct OnItsWay {
     origin: Origin,
-    /// The place behind them.
+    /// The place before them, and the one behind them.
+    behind_ns: i64,
     to_ns: i64,
+    /// They were taken before.
+    is_again: bool,
+    /// There was an outage since they were read: what was taken of them may be lost.
+    is_in_doubt: bool,
     /// How much history before them the retention has removed.
     missed_ns: u64,
     /// Parts of the history that are damaged.
@@ -54,8 +60,9 @@ pub(crate) struct Sending {
     on_its_way: Option<OnItsWay>,
     /// When all origins were asked anew.
     passed_at: Instant,
-    /// In this outage it was decided already what goes out again.
-    has_stepped_back: bool,
+    unsettled: Unsettled,
+    /// It could not be reached when it was tried last.
+    is_unreached: bool,
     pause: Duration,
     log: Log,
     is_in_trouble: bool,
@@ -73,7 +80,8 @@ impl Sending {
             shared,
             on_its_way: None,
             passed_at: Instant::now(),
-            has_stepped_back: false,
+            unsettled: Unsettled::new(options.again),
+            is_unreached: false,
             pause: FIRST_PAUSE,
             log: Log::open(),
             is_in_trouble: false,
@@ -145,9 +153,15 @@ impl Sending {
         for origin in ORIGINS {
             let until_ns = self.progress.sending_to_ns[origin as usize];
             self.sources[origin as usize].until_ns =
-                until_ns.filter(|until_ns| self.place(origin) < Some(*until_ns));
+                until_ns.filter(|until_ns| self.progress.place(origin) < Some(*until_ns));
         }
-        // The receiver may have ended while no agent was there to see it.
+        // The receiver may have ended while no agent was there to see it. When it took what, is not known any more.
+        let again_ns = i64::try_from(self.options.again.as_nanos()).unwrap_or(i64::MAX);
+        for origin in ORIGINS {
+            if let Some(place_ns) = self.progress.place(origin) {
+                self.unsettled.take(origin, place_ns.saturating_sub(again_ns), Instant::now());
+            }
+        }
         self.step_back();
         Ok(())
     }
@@ -159,16 +173,16 @@ impl Sending {
         }
         let Some(on_its_way) = &mut self.on_its_way else {
             self.sources.iter_mut().for_each(|source| source.is_done = false);
-            self.forget_step_back();
             return Ok(false);
         };
         if let Err(later) = self.delivery.send_next(&mut on_its_way.shipment) {
             self.progress.failures_count += 1;
-            if later.is_unreached {
+            if later.is_unreached && !std::mem::replace(&mut self.is_unreached, true) {
                 self.step_back();
             }
             return Err(later);
         }
+        self.is_unreached = false;
         self.progress.clock_ahead_s = self.delivery.clock_ahead_s;
         if on_its_way.shipment.taken_count > 0 {
             self.pause = FIRST_PAUSE;
@@ -203,11 +217,11 @@ impl Sending {
 
     fn next_of(&mut self, origin: Origin) -> Result<Option<OnItsWay>, String> {
         let now_ns = now_ns();
-        if self.place(origin).is_none() {
+        if self.progress.place(origin).is_none() {
             // All begin at the same time, and so will checks that there are not yet.
             self.begin_new().map_err(|error| error.to_string())?;
         }
-        let Some(mut behind_ns) = self.place(origin) else { return Ok(None) };
+        let Some(mut behind_ns) = self.progress.place(origin) else { return Ok(None) };
         if behind_ns > now_ns + AHEAD_NS {
             let name = &self.options.name;
             let message = format!(
@@ -215,20 +229,32 @@ impl Sending {
             );
             self.log.write(Level::Warning, &message);
             behind_ns = now_ns - SINCE_SET_BACK_NS;
-            self.set_place(origin, behind_ns);
+            self.progress.set_place(origin, behind_ns);
         }
         let source = &mut self.sources[origin as usize];
+        let is_again = source.from_ns.is_some();
+        behind_ns = source.from_ns.unwrap_or(behind_ns);
         let Some(part) = source.next(behind_ns, now_ns)? else { return Ok(None) };
         let Part { series, to_ns, is_last, first_ns, damaged, faults } = part;
         // Each has its turn, also where another always has more.
         source.is_done = is_last;
         // The place of a new receiver is right before a tick of the machine. Checks may begin at any time.
-        let may_miss = origin == Origin::Machine && behind_ns > 0;
+        let may_miss = origin == Origin::Machine && behind_ns > 0 && !is_again;
         let missed_ns = if may_miss { u64::try_from(first_ns - 1 - behind_ns).unwrap_or(0) } else { 0 };
         let shipment = Shipment::new(series, &self.suspects);
         self.progress.sending_to_ns[origin as usize] = Some(to_ns);
         self.keep();
-        Ok(Some(OnItsWay { origin, to_ns, missed_ns, damaged, faults, shipment }))
+        Ok(Some(OnItsWay {
+            origin,
+            behind_ns,
+            to_ns,
+            is_again,
+            is_in_doubt: false,
+            missed_ns,
+            damaged,
+            faults,
+            shipment,
+        }))
     }
 
     /// Gives a new receiver its places: the last tick, or as much before it as it wants. An origin that another version did not know begins where
@@ -244,45 +270,42 @@ impl Sending {
             let behind_ns = last_ns.min(now_ns()).saturating_sub(first).max(first_ns) - 1;
             let behind_ns = self.progress.place_ns.unwrap_or(behind_ns);
             for origin in ORIGINS {
-                self.set_place(origin, self.place(origin).unwrap_or(behind_ns));
+                self.progress.set_place(origin, self.progress.place(origin).unwrap_or(behind_ns));
             }
         }
         Ok(())
     }
 
-    /// The place of the receiver in a history.
-    fn place(&self, origin: Origin) -> Option<i64> {
-        match origin {
-            Origin::Machine => self.progress.place_ns,
-            Origin::Checks => self.progress.checks_place_ns,
-            Origin::Rules => self.progress.rules_place_ns,
-            Origin::Exporters => self.progress.exporters_place_ns,
-        }
-    }
-
-    fn set_place(&mut self, origin: Origin, place_ns: i64) {
-        match origin {
-            Origin::Machine => self.progress.place_ns = Some(place_ns),
-            Origin::Checks => self.progress.checks_place_ns = Some(place_ns),
-            Origin::Rules => self.progress.rules_place_ns = Some(place_ns),
-            Origin::Exporters => self.progress.exporters_place_ns = Some(place_ns),
-        }
-    }
-
     /// All of a shipment is taken or refused: the receiver's place is behind it.
     fn finish(&mut self) {
         let Some(on_its_way) = self.on_its_way.take() else { return };
-        let OnItsWay { origin, to_ns, missed_ns, damaged, faults, shipment } = on_its_way;
+        let OnItsWay {
+            origin,
+            behind_ns,
+            to_ns,
+            is_again,
+            is_in_doubt,
+            missed_ns,
+            damaged,
+            faults,
+            shipment,
+        } = on_its_way;
         // What went out again may lie before it.
-        let place_ns = self.place(origin).map_or(to_ns, |place_ns| place_ns.max(to_ns));
-        self.set_place(origin, place_ns);
+        let place_ns = self.progress.place(origin).map_or(to_ns, |place_ns| place_ns.max(to_ns));
+        self.progress.set_place(origin, place_ns);
         // Rules that are configured later begin then, and not where the last ones ended.
         if origin == Origin::Machine && self.sources[Origin::Rules as usize].is_empty() {
-            self.set_place(Origin::Rules, place_ns);
+            self.progress.set_place(Origin::Rules, place_ns);
         }
         let source = &mut self.sources[origin as usize];
-        source.from_ns = source.from_ns.filter(|_| to_ns < place_ns).map(|_| to_ns);
-        self.forget_step_back();
+        if is_again {
+            self.unsettled.take_again(Instant::now());
+        } else {
+            self.unsettled.take(origin, behind_ns, Instant::now());
+        }
+        if is_again && !is_in_doubt {
+            source.from_ns = Some(to_ns).filter(|to_ns| *to_ns < place_ns);
+        }
         self.progress.missed_ns += missed_ns;
         self.progress.damaged_count += damaged;
         self.progress.rule_failures_count += faults.len() as u64;
@@ -320,22 +343,22 @@ impl Sending {
         self.say(None);
     }
 
-    /// Lets what the receiver took last go out again, once in an outage. What is on its way stays.
+    /// Lets what the receiver took last go out again, in an outage that begins. What is on its way stays.
     fn step_back(&mut self) {
-        if std::mem::replace(&mut self.has_stepped_back, true) || self.options.again.is_zero() {
-            return;
+        let now = Instant::now();
+        if let Some(on_its_way) = &mut self.on_its_way {
+            on_its_way.is_in_doubt = true;
+            if on_its_way.shipment.taken_count > 0 {
+                self.unsettled.take(on_its_way.origin, on_its_way.behind_ns, now);
+            }
         }
-        let again_ns = i64::try_from(self.options.again.as_nanos()).unwrap_or(i64::MAX);
-        for origin in ORIGINS {
-            self.sources[origin as usize].from_ns =
-                self.place(origin).map(|place_ns| place_ns.saturating_sub(again_ns));
-        }
-    }
-
-    /// When all has gone out again, the next outage is another one.
-    fn forget_step_back(&mut self) {
-        if self.sources.iter().all(|source| source.from_ns.is_none()) {
-            self.has_stepped_back = false;
+        let is_going_out = self.sources.iter().any(|source| source.from_ns.is_some());
+        let places = self.unsettled.step_back(is_going_out, now);
+        for (source, place_ns) in self.sources.iter_mut().zip(places) {
+            let before_ns = source.from_ns;
+            source.from_ns = place_ns
+                .map(|place_ns| before_ns.map_or(place_ns, |before_ns| before_ns.min(place_ns)))
+                .or(before_ns);
         }
     }
 

@@ -26,6 +26,7 @@ mod exporters;
 mod feeds;
 mod figures;
 mod fleet;
+mod fleet_faults;
 mod free;
 mod history;
 mod http;
@@ -109,6 +110,7 @@ fn main() {
         relabel::trials(),
         remote_write::trials(),
         fleet::trials(),
+        fleet_faults::trials(),
         name_service::trials(),
         namespaces::trials(),
         run::trials(),

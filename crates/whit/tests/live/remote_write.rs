@@ -126,9 +126,8 @@ impl Store {
             9 => (false, ""),
             _ => (true, "204 Taken"),
         };
-        let bytes = snap::raw::Decoder::new().decompress_vec(&body).ok()?;
-        let request = Request::decode(bytes.as_slice()).ok()?;
-        let is_refused = request.series.iter().any(|sent| name(&sent.labels).metric() == REFUSED);
+        let request = decode(&body)?;
+        let is_refused = request.has(REFUSED);
         let answer = match answer {
             "204 Taken" if is_refused => "400 Bad request",
             answer => answer,
@@ -145,6 +144,22 @@ impl Store {
     }
 }
 
+fn decode(body: &[u8]) -> Option<Request> {
+    let bytes = snap::raw::Decoder::new().decompress_vec(body).ok()?;
+    Request::decode(bytes.as_slice()).ok()
+}
+
+impl Request {
+    fn has(&self, metric: &str) -> bool {
+        self.series.iter().any(|sent| name(&sent.labels).metric() == metric)
+    }
+}
+
+/// Returns whether a request has a series of a metric; `None` if it is no request.
+pub(crate) fn has_series(body: &[u8], metric: &str) -> Option<bool> {
+    decode(body).map(|request| request.has(metric))
+}
+
 fn name(labels: &[Label]) -> SeriesName {
     let mut name = SeriesName::default();
     labels.iter().for_each(|label| name.set(&label.name, &label.value));
@@ -154,8 +169,7 @@ fn name(labels: &[Label]) -> SeriesName {
 impl Taken {
     /// Every third answer is lost.
     fn answer_strictly(&mut self, body: &[u8], mut stream: &TcpStream) -> Option<()> {
-        let bytes = snap::raw::Decoder::new().decompress_vec(body).ok()?;
-        let request = Request::decode(bytes.as_slice()).ok()?;
+        let request = decode(body)?;
         let times = request.series.iter().map(|sent| (name(&sent.labels).to_string(), &sent.samples));
         let is_late = times.clone().any(|(name, samples)| {
             let newest_ms = self.newest_ms.get(&name);
@@ -212,7 +226,7 @@ fn start(directory: &Path) -> Result<Running, Failed> {
 }
 
 /// How far receivers are, by name.
-fn progress(directory: &Path) -> BTreeMap<String, Value> {
+pub(crate) fn progress(directory: &Path) -> BTreeMap<String, Value> {
     let data = directory.join("data");
     if !data.join("remote-write").exists() {
         return BTreeMap::new();
@@ -223,7 +237,7 @@ fn progress(directory: &Path) -> BTreeMap<String, Value> {
 }
 
 /// All samples of the machine up to a place in nanoseconds since 1970.
-fn recorded(directory: &Path, place_ns: i64) -> Samples {
+pub(crate) fn recorded(directory: &Path, place_ns: i64) -> Samples {
     let data = directory.join("data");
     let text = whit(&["history", "export", "--format", "json", "--data", data.to_str().unwrap()]);
     let mut samples = Samples::new();
