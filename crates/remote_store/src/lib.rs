@@ -71,14 +71,14 @@ impl RemoteStore {
         Self { client: client_with(longest, redirects, tls), url, headers, most_bytes }
     }
 
-    /// Appends samples, in milliseconds since 1970.
+    /// Appends samples, in milliseconds since 1970. Returns how many bytes they took on the wire, without headers.
     ///
     /// # Errors
     /// If the store does not take them, and what it says.
     pub fn append<'s>(
         &self,
         series: impl Iterator<Item = (&'s SeriesName, &'s [(i64, f64)])>,
-    ) -> Result<(), String> {
+    ) -> Result<usize, String> {
         let body = remote_write::encode(series).ok_or("too many samples at once")?;
         let url = format!("{}/api/v1/write", self.url);
         let mut request = self.with_headers(self.client.post(&url));
@@ -87,7 +87,7 @@ impl RemoteStore {
         }
         let response = request.send(&body[..]).map_err(|error| format!("{url}: {error}"))?;
         match response.status() {
-            status if status.is_success() => Ok(()),
+            status if status.is_success() => Ok(body.len()),
             status => Err(format!("{url}: http status: {status}")),
         }
     }

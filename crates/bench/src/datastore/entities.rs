@@ -252,7 +252,7 @@ impl Entities for Remote {
                 (name, (now_ms - count..).zip(numbers).collect())
             })
             .collect();
-        self.remote.append(series.iter().map(|(name, samples)| (name, samples.as_slice())))
+        self.remote.append(series.iter().map(|(name, samples)| (name, samples.as_slice()))).map(drop)
     }
 
     fn get(&mut self, key: usize) -> Result<Option<Vec<u8>>, String> {

@@ -1,6 +1,7 @@
 //! Options of `whit fleet`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Arg, ArgMatches, Command};
 use fleet::{FleetOptions, matchers};
@@ -8,7 +9,13 @@ use fleet::{FleetOptions, matchers};
 use crate::agent::in_use;
 use command::failure::Failure;
 use command::kind::Kind;
-use command::options::{instant_ms, instant_option, json, option, paragraphs, running_agent_configuration};
+use command::options::{
+    action, chosen_action, instant_ms, instant_option, interval, json, option, paragraphs, past_data,
+    running_agent_configuration, text, with_actions,
+};
+use command::past;
+
+use super::simulate::SimulateArgs;
 
 /// `whit fleet`, validated.
 #[derive(Debug)]
@@ -22,9 +29,32 @@ pub(crate) struct FleetArgs {
     pub(super) is_json: bool,
 }
 
+/// What to do.
+#[derive(Debug)]
+pub(super) enum FleetTask {
+    /// Says which machines there are.
+    List(FleetArgs),
+    /// Sends what many machines would send.
+    Simulate(SimulateArgs),
+}
+
+const USUAL_LENGTH: Duration = Duration::from_secs(60);
+const USUAL_INTERVAL: Duration = Duration::from_secs(1);
+const LONGEST_SIMULATED: Duration = Duration::from_secs(366 * 86_400);
+
 pub(crate) fn command() -> Command {
     Command::new("fleet").about("List the machines of a fleet, those in trouble first").defer(|command| {
-        command
+        let simulate = action(
+            "simulate",
+            "Send to a store what so many machines would send, out of the history of this one",
+        )
+        .arg(option("machines", Kind::Count, "So many machines").required(true))
+        .arg(option("to", Kind::Url, "The store, by the address before /api/v1").required(true))
+        .arg(option("duration", Kind::Duration, "For so long [default: 1m]"))
+        .arg(interval("Between two samples of a series [default: 1s]"))
+        .arg(option("speed", Kind::Count, "So many times faster than real time; it ends now [default: 1]"))
+        .arg(past_data());
+        with_actions(command, [simulate])
             .arg(Arg::new("machine").value_name("MACHINE").help("Everything about this machine"))
             .arg(option("from", Kind::Url, "Ask this store [default: url of [fleet] in the configuration]"))
             .arg(
@@ -36,7 +66,7 @@ pub(crate) fn command() -> Command {
             .arg(instant_option("at", "At this instant [default: now]"))
             .arg(option("count", Kind::Count, "The first so many").short('n'))
             .arg(json())
-            .arg(running_agent_configuration())
+            .arg(running_agent_configuration().global(true))
             .after_help(paragraphs(EXPLANATION))
     })
 }
@@ -46,7 +76,32 @@ Machines are those whose agents send what they record to the store, by [[remote_
 configurations; the label instance names a machine. The store is asked a dozen questions,
 however many machines there are: whit-fleet(7).";
 
-pub(crate) fn from_matches(matches: &ArgMatches) -> Result<FleetArgs, Failure> {
+pub(super) fn from_matches(matches: &ArgMatches) -> Result<FleetTask, Failure> {
+    match chosen_action(matches, "list", &["machine", "from", "selector", "at", "count", "json"])? {
+        ("simulate", matches) => Ok(FleetTask::Simulate(simulation(matches)?)),
+        (_, matches) => Ok(FleetTask::List(listing(matches)?)),
+    }
+}
+
+fn simulation(matches: &ArgMatches) -> Result<SimulateArgs, Failure> {
+    let count = |name| matches.get_one::<u64>(name).copied();
+    let duration = |name, usual| matches.get_one::<Duration>(name).copied().unwrap_or(usual);
+    let speed = count("speed").map_or(1, |speed| u32::try_from(speed).unwrap_or(u32::MAX));
+    let length = duration("duration", USUAL_LENGTH);
+    if length.saturating_mul(speed) > LONGEST_SIMULATED {
+        return Err(Failure::usage("--duration times --speed is more than a year"));
+    }
+    Ok(SimulateArgs {
+        data: in_use::data_directory(matches, past::directory)?,
+        url: text(matches, "to"),
+        machines: count("machines").and_then(|count| usize::try_from(count).ok()).unwrap_or(1),
+        interval: duration("interval", USUAL_INTERVAL),
+        duration: length,
+        speed,
+    })
+}
+
+fn listing(matches: &ArgMatches) -> Result<FleetArgs, Failure> {
     let mut options = match matches.get_one::<String>("from") {
         Some(url) => FleetOptions { url: url.clone(), ..FleetOptions::default() },
         None => configured(matches)?,

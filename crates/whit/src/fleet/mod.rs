@@ -2,6 +2,7 @@
 
 pub(crate) mod arguments;
 mod render;
+mod simulate;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -17,19 +18,25 @@ use command::document::{DocumentKind, Documents};
 use command::failure::Failure;
 use command::output::Output;
 
-use self::arguments::FleetArgs;
+use self::arguments::{FleetArgs, FleetTask};
 
 /// After this nothing more is asked, and the longest that one question may take.
 const LONGEST: Duration = Duration::from_secs(60);
 const LONGEST_QUESTION: Duration = Duration::from_secs(30);
 
-/// Asks the store, and prints its machines.
+/// Asks the store and prints its machines, or simulates some.
 pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
-    let args = arguments::from_matches(matches)?;
+    match arguments::from_matches(matches)? {
+        FleetTask::List(args) => list(&args),
+        FleetTask::Simulate(args) => simulate::run(&args),
+    }
+}
+
+fn list(args: &FleetArgs) -> Result<ExitCode, Failure> {
     let snapshot = Fleet::new(&args.options, LONGEST_QUESTION)
         .at(args.at_ms, Instant::now() + LONGEST)
         .map_err(Failure::new)?;
-    let snapshot = chosen(snapshot, &args)?;
+    let snapshot = chosen(snapshot, args)?;
     for fault in &snapshot.faults {
         eprintln!("whit fleet: {}", fault.shown());
     }
