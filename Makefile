@@ -10,7 +10,7 @@ MODULES = web/node_modules/.package-lock.json
 BINARIES = $(CARGO) build --quiet --workspace --bins --test record_layout
 XTASK = $(BINARIES) && $(TARGET)/debug/xtask
 
-.PHONY: run fleet program build small size test test-build test-live test-beside test-alone test-page deps lint attack fuzz targets targets-all freebsd freebsd-link bpf bench instructions docs install uninstall deb rpm tarball image release test-packages python test-python bench-python kernels page generated check check-deep
+.PHONY: run fleet program build small size test test-build test-live test-beside test-alone test-page fleet-test deps lint attack fuzz targets targets-all freebsd freebsd-link bpf bench instructions docs install uninstall deb rpm tarball image release test-packages python test-python bench-python kernels page generated check check-deep
 
 run: build
 	$(WHIT) agent
@@ -52,6 +52,11 @@ check-deep:
 test-build:
 	$(CARGO) test --workspace --no-run
 	$(CARGO) test --workspace --no-run --test live
+
+# Ten minutes in which everything goes wrong between three agents and a store. With THANOS=PROGRAM the store is a replicated one of that
+# program, whose parts are killed in turn.
+fleet-test: deps
+	$(if $(THANOS),WHIT_THANOS=$(THANOS)) WHIT_FLEET_SECONDS=600 $(CARGO) test --workspace --test live -- a_fleet_has_each_sample_once
 
 # All tests that need neither root nor packages. Changes nothing outside the tree. With TIMES=1 the seconds of each are printed, which
 # the harness of a stable compiler does only if it takes itself for a nightly one.

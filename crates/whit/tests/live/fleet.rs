@@ -6,7 +6,8 @@ use std::process::{Command, Stdio};
 
 use formats::series_name::SeriesName;
 use libtest_mimic::Failed;
-use remote_store::RemoteStore;
+use query::Answer;
+use remote_store::{Asked, RemoteStore};
 use serde_json::Value;
 
 use super::machine::{Running, Scratch, WHIT, documents, port, shell, wait_for, whit};
@@ -119,7 +120,32 @@ fn worst_first() -> Result<(), Failed> {
     let unknown = Command::new(WHIT).args(["fleet", "alpah", "--from", &store]).output()?;
     let says = String::from_utf8(unknown.stderr)?;
     assert!(!unknown.status.success() && says.contains("did you mean \"alpha\"?"), "{says}");
+    simulated(&store, &scratch.0.join("alpha/data"))?;
     deployed(&store)
+}
+
+/// The store has the machines that were simulated, with all samples.
+fn simulated(store: &str, data: &Path) -> Result<(), Failed> {
+    let words =
+        |store| ["fleet", "simulate", "--machines", "5", "--duration", "2s", "--speed", "5", "--to", store];
+    let simulate = |store| Command::new(WHIT).args(words(store)).arg("--data").arg(data).output();
+    let output = simulate(store)?;
+    let text = String::from_utf8(output.stdout)?;
+    assert!(output.status.success() && text.starts_with("5 machines with "), "{text}");
+    let sent = text.lines().nth(1).and_then(|line| line.split(' ').next()?.parse::<f64>().ok());
+    let client = RemoteStore::new(store);
+    wait_for("the store shows what was sent", || {
+        let at_ms = probe::clock_now().realtime.0.cast_signed() / 1_000_000;
+        let expression = "sum(count_over_time({env=\"simulated\"}[5m]))";
+        match client.ask(expression, Asked::At { at_ms }) {
+            Ok(Answer::Vector(series)) => series.first().map(|(_, point)| point.value) == sent,
+            _ => false,
+        }
+    });
+    let failed = simulate("http://127.0.0.1:1")?;
+    let text = String::from_utf8(failed.stdout)?;
+    assert!(!failed.status.success() && text.contains("requests failed: "), "{text}");
+    Ok(())
 }
 
 /// What `make fleet` starts is there, and gone at its end. It has namespaces of its own here, and a directory for what it leaves.

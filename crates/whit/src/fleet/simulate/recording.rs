@@ -6,8 +6,8 @@ use std::path::Path;
 use formats::series_name::SeriesName;
 use store::{History, Reading, SeriesKind, StoreError};
 
-/// So much of the history is repeated.
-const SPAN_NS: i64 = 300_000_000_000;
+/// So much of the history is repeated. A store compresses what comes again and again better than what a machine records.
+const SPAN_NS: i64 = 3_600_000_000_000;
 
 /// The samples of all series at the last ticks.
 pub(super) struct Recording {
