@@ -130,9 +130,12 @@ const DASHBOARDS: [Dashboard; 4] = [
                 &[("bottomk(10, max by (instance) (node_memory_MemAvailable_bytes{$m}))", "{{instance}}")],
             ),
             panel(
-                "How far the store is behind",
+                "Age of the newest sample",
                 (Lines, Seconds, 12),
-                &[("topk(10, max by (instance) (whit_remote_write_behind_seconds{$m}))", "{{instance}}")],
+                &[(
+                    "topk(10, time() - max by (instance) (timestamp(whit_agent_cpu_seconds_total{$m})))",
+                    "{{instance}}",
+                )],
             ),
             panel(
                 "Versions",
@@ -332,10 +335,10 @@ const DASHBOARDS: [Dashboard; 4] = [
                 "Checks by state",
                 (Stack, Count, 12),
                 &[
-                    ("count(whit_check_state{$m} == 0)", "OK"),
-                    ("count(whit_check_state{$m} == 1)", "warning"),
-                    ("count(whit_check_state{$m} == 2)", "critical"),
-                    ("count(whit_check_state{$m} == 3)", "unknown"),
+                    ("sum(whit_check_state{$m} == bool 0)", "OK"),
+                    ("sum(whit_check_state{$m} == bool 1)", "warning"),
+                    ("sum(whit_check_state{$m} == bool 2)", "critical"),
+                    ("sum(whit_check_state{$m} == bool 3)", "unknown"),
                 ],
             ),
             panel(
@@ -347,14 +350,14 @@ const DASHBOARDS: [Dashboard; 4] = [
                 "How long a run takes",
                 (Lines, Seconds, 12),
                 &[(
-                    "topk(10, sum by (check) (rate(whit_check_run_seconds_total{$m}[$w])) / sum by (check) (rate(whit_check_runs_total{$m}[$w])))",
+                    "topk(10, sum by (check) (rate(whit_check_run_seconds_total{$m}[15m])) / sum by (check) (rate(whit_check_runs_total{$m}[15m])))",
                     "{{check}}",
                 )],
             ),
             panel(
                 "CPUs that checks use",
                 (Stack, Ratio, 12),
-                &[("topk(10, sum by (check) (rate(whit_check_cpu_seconds_total{$m}[$w])))", "{{check}}")],
+                &[("topk(10, sum by (check) (rate(whit_check_cpu_seconds_total{$m}[15m])))", "{{check}}")],
             ),
         ],
     },

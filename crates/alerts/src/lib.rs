@@ -18,7 +18,7 @@ mod watch;
 
 pub use active::Active;
 pub use ledger::Ledger;
-pub use message::{Message, MessageFault};
+pub use message::{Message, MessageFault, template_of};
 pub use rule::{AlertOptions, AlertRule, SERIES};
 pub use shared::{AlertSnapshot, RuleState, SharedAlerts};
 pub use silence::Silence;

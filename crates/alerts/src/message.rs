@@ -101,10 +101,10 @@ impl Message {
 }
 
 impl Message {
-    /// The same as a template of Prometheus' annotations (text/template of Go).
+    /// The same as a template of Prometheus' annotations. Numbers have the digits that Go's text/template gives them.
     pub fn prometheus_template(&self) -> String {
         let part = |part: &Part| match part {
-            Part::Text(text) => text.replace("{{", "{{\"{{\"}}"),
+            Part::Text(text) => template_of(text),
             Part::Label(label) => format!("{{{{ $labels.{label} }}}}"),
             Part::Value(Form::Number) => "{{ $value }}".to_owned(),
             Part::Value(Form::Decimals(decimals)) => format!("{{{{ printf \"%.{decimals}f\" $value }}}}"),
@@ -114,6 +114,11 @@ impl Message {
         };
         self.parts.iter().map(part).collect()
     }
+}
+
+/// Text as a template of Go that stands for it.
+pub fn template_of(text: &str) -> String {
+    text.replace('{', "{{\"{\"}}")
 }
 
 fn field_part(field: &str) -> Result<Part, String> {
@@ -189,7 +194,8 @@ mod tests {
                 "{value:percent}, {value:span}",
                 "{{ $value | humanizePercentage }}, {{ $value | humanizeDuration }}",
             ),
-            ("{{{{no template}}}}", "{{\"{{\"}}no template}}"),
+            ("{{{{no template}}}}", "{{\"{\"}}{{\"{\"}}no template}}"),
+            ("{{{instance}}}", "{{\"{\"}}{{ $labels.instance }}}"),
         ] {
             assert_eq!(Message::parse(text).unwrap().prometheus_template(), template, "{text}");
         }

@@ -104,7 +104,7 @@ impl Delivery {
             400 | 409 | 413 | 422 => {
                 Ok(Answer::Refused(Refusal { message, is_too_large: status.as_u16() == 413 }))
             }
-            status => Err(Later { message, is_unreached: matches!(status, 502..=504), after }),
+            status => Err(Later { message, is_unreached: matches!(status, 502 | 504), after }),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use crate::options::ReceiverOptions;
-use crate::source::Origin;
+use crate::source::{ORIGIN_COUNT, Origin};
 use serde::{Deserialize, Serialize};
 use service::state_file::{self, Durability};
 
@@ -38,6 +38,8 @@ pub struct Progress {
     /// What is on its way goes up to these ticks of the machine and of checks, this step of rules and this tick of exporters, in nanoseconds since 1970. The same is
     /// sent after a restart: a receiver that has taken it already would refuse more that comes with it.
     pub sending_to_ns: Vec<Option<i64>>,
+    /// It goes on behind these places, by origin, where they are before those above: the receiver may have lost what it took last.
+    pub again_from_ns: Vec<Option<i64>>,
     /// Requests that were answered well.
     pub requests_count: u64,
     /// Bodies of these, in bytes.
@@ -121,6 +123,21 @@ impl Progress {
             Origin::Rules => self.rules_place_ns,
             Origin::Exporters => self.exporters_place_ns,
         }
+    }
+
+    /// Lets all go out again that is behind these places, by origin. Returns for which of them that is more than before.
+    pub(crate) fn go_again_from(&mut self, places_ns: [Option<i64>; ORIGIN_COUNT]) -> [bool; ORIGIN_COUNT] {
+        let mut has_moved = [false; ORIGIN_COUNT];
+        for ((from_ns, place_ns), has_moved) in
+            self.again_from_ns.iter_mut().zip(places_ns).zip(&mut has_moved)
+        {
+            if let Some(place_ns) = place_ns
+                && from_ns.is_none_or(|from_ns| place_ns < from_ns)
+            {
+                (*from_ns, *has_moved) = (Some(place_ns), true);
+            }
+        }
+        has_moved
     }
 
     /// Moves it.

@@ -150,19 +150,18 @@ impl Sending {
         self.progress.url = http_client::shown_url(&self.options.url);
         // Another version knew fewer origins.
         self.progress.sending_to_ns.resize(ORIGINS.len(), None);
+        self.progress.again_from_ns.resize(ORIGINS.len(), None);
         for origin in ORIGINS {
             let until_ns = self.progress.sending_to_ns[origin as usize];
             self.sources[origin as usize].until_ns =
                 until_ns.filter(|until_ns| self.progress.place(origin) < Some(*until_ns));
         }
         // The receiver may have ended while no agent was there to see it. When it took what, is not known any more.
-        let again_ns = i64::try_from(self.options.again.as_nanos()).unwrap_or(i64::MAX);
-        for origin in ORIGINS {
-            if let Some(place_ns) = self.progress.place(origin) {
-                self.unsettled.take(origin, place_ns.saturating_sub(again_ns), Instant::now());
-            }
+        if !self.options.again.is_zero() {
+            let again_ns = i64::try_from(self.options.again.as_nanos()).unwrap_or(i64::MAX);
+            let places = ORIGINS.map(|origin| Some(self.progress.place(origin)?.saturating_sub(again_ns)));
+            self.progress.go_again_from(places);
         }
-        self.step_back();
         Ok(())
     }
 
@@ -183,6 +182,7 @@ impl Sending {
             return Err(later);
         }
         self.is_unreached = false;
+        self.unsettled.answer(Instant::now());
         self.progress.clock_ahead_s = self.delivery.clock_ahead_s;
         if on_its_way.shipment.taken_count > 0 {
             self.pause = FIRST_PAUSE;
@@ -221,26 +221,30 @@ impl Sending {
             // All begin at the same time, and so will checks that there are not yet.
             self.begin_new().map_err(|error| error.to_string())?;
         }
-        let Some(mut behind_ns) = self.progress.place(origin) else { return Ok(None) };
-        if behind_ns > now_ns + AHEAD_NS {
+        let Some(mut place_ns) = self.progress.place(origin) else { return Ok(None) };
+        if place_ns > now_ns + AHEAD_NS {
             let name = &self.options.name;
             let message = format!(
                 "remote write to {name}: the clock was set back, and what was recorded since goes out"
             );
             self.log.write(Level::Warning, &message);
-            behind_ns = now_ns - SINCE_SET_BACK_NS;
-            self.progress.set_place(origin, behind_ns);
+            place_ns = now_ns - SINCE_SET_BACK_NS;
+            self.progress.set_place(origin, place_ns);
         }
+        let again_from_ns = self.progress.again_from_ns[origin as usize];
+        let (behind_ns, is_again) = (again_from_ns.unwrap_or(place_ns), again_from_ns.is_some());
         let source = &mut self.sources[origin as usize];
-        let is_again = source.from_ns.is_some();
-        behind_ns = source.from_ns.unwrap_or(behind_ns);
-        let Some(part) = source.next(behind_ns, now_ns)? else { return Ok(None) };
+        let Some(part) = source.next(behind_ns, is_again, now_ns)? else {
+            // Nothing is there that could go out again.
+            self.progress.again_from_ns[origin as usize] = None;
+            return Ok(None);
+        };
         let Part { series, to_ns, is_last, first_ns, damaged, faults } = part;
         // Each has its turn, also where another always has more.
         source.is_done = is_last;
         // The place of a new receiver is right before a tick of the machine. Checks may begin at any time.
-        let may_miss = origin == Origin::Machine && behind_ns > 0 && !is_again;
-        let missed_ns = if may_miss { u64::try_from(first_ns - 1 - behind_ns).unwrap_or(0) } else { 0 };
+        let may_miss = origin == Origin::Machine && place_ns > 0;
+        let missed_ns = if may_miss { u64::try_from(first_ns - 1 - place_ns).unwrap_or(0) } else { 0 };
         let shipment = Shipment::new(series, &self.suspects);
         self.progress.sending_to_ns[origin as usize] = Some(to_ns);
         self.keep();
@@ -297,14 +301,9 @@ impl Sending {
         if origin == Origin::Machine && self.sources[Origin::Rules as usize].is_empty() {
             self.progress.set_place(Origin::Rules, place_ns);
         }
-        let source = &mut self.sources[origin as usize];
-        if is_again {
-            self.unsettled.take_again(Instant::now());
-        } else {
-            self.unsettled.take(origin, behind_ns, Instant::now());
-        }
+        self.unsettled.take(origin, [behind_ns, to_ns], Instant::now());
         if is_again && !is_in_doubt {
-            source.from_ns = Some(to_ns).filter(|to_ns| *to_ns < place_ns);
+            self.progress.again_from_ns[origin as usize] = Some(to_ns).filter(|to_ns| *to_ns < place_ns);
         }
         self.progress.missed_ns += missed_ns;
         self.progress.damaged_count += damaged;
@@ -345,21 +344,18 @@ impl Sending {
 
     /// Lets what the receiver took last go out again, in an outage that begins. What is on its way stays.
     fn step_back(&mut self) {
-        let now = Instant::now();
+        let taken_of = |one: &OnItsWay| {
+            (one.shipment.taken_count > 0).then_some((one.origin, [one.behind_ns, one.to_ns]))
+        };
+        let taken = self.on_its_way.as_ref().and_then(taken_of);
+        if let Some((origin, range)) = taken {
+            self.unsettled.take(origin, range, Instant::now());
+        }
+        let has_moved = self.progress.go_again_from(self.unsettled.places());
         if let Some(on_its_way) = &mut self.on_its_way {
-            on_its_way.is_in_doubt = true;
-            if on_its_way.shipment.taken_count > 0 {
-                self.unsettled.take(on_its_way.origin, on_its_way.behind_ns, now);
-            }
+            on_its_way.is_in_doubt |= taken.is_some() || has_moved[on_its_way.origin as usize];
         }
-        let is_going_out = self.sources.iter().any(|source| source.from_ns.is_some());
-        let places = self.unsettled.step_back(is_going_out, now);
-        for (source, place_ns) in self.sources.iter_mut().zip(places) {
-            let before_ns = source.from_ns;
-            source.from_ns = place_ns
-                .map(|place_ns| before_ns.map_or(place_ns, |before_ns| before_ns.min(place_ns)))
-                .or(before_ns);
-        }
+        self.keep();
     }
 
     /// Says what is wrong. Returns how long to wait: longer each time, and not as long as others that failed at the same time.

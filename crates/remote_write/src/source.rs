@@ -31,8 +31,6 @@ pub(crate) struct Source {
     pub(crate) selection: Selection,
     /// What was on its way when the agent ended goes up to this tick.
     pub(crate) until_ns: Option<i64>,
-    /// It goes on here, where that is before the receiver's place: the receiver may have lost what it took last.
-    pub(crate) from_ns: Option<i64>,
     /// All of it went out since the last pause.
     pub(crate) is_done: bool,
     /// Why it cannot be read.
@@ -52,7 +50,6 @@ impl Source {
             reader,
             selection: Selection::new(options),
             until_ns: None,
-            from_ns: None,
             is_done: false,
             fault: None,
         };
@@ -71,22 +68,18 @@ impl Source {
         matches!(&self.reader, AnyReader::Rules(reader) if reader.is_empty())
     }
 
-    /// Reads what is next behind a place in nanoseconds since 1970; what was on its way when the agent ended has the same end again.
+    /// Reads what is next behind a place in nanoseconds since 1970; what was on its way when the agent ended has the same end again, unless it
+    /// is one of the parts that go out again.
     ///
     /// # Errors
     /// If the history cannot be read.
-    pub(crate) fn next(&mut self, behind_ns: i64, now_ns: i64) -> Result<Option<Part>, String> {
-        let next = self.read_next(behind_ns, now_ns);
-        if let Ok(None) = next {
-            // Nothing is there that could go out again.
-            self.from_ns = None;
-        }
-        next
-    }
-
-    fn read_next(&mut self, behind_ns: i64, now_ns: i64) -> Result<Option<Part>, String> {
-        let until_ns = self.until_ns.take().filter(|_| self.from_ns.is_none());
-        let range_ns = (self.from_ns.unwrap_or(behind_ns), until_ns);
+    pub(crate) fn next(
+        &mut self,
+        behind_ns: i64,
+        is_again: bool,
+        now_ns: i64,
+    ) -> Result<Option<Part>, String> {
+        let range_ns = (behind_ns, self.until_ns.take().filter(|_| !is_again));
         // There may be no checks or exporters, or not yet.
         if !self.path.exists() {
             return Ok(None);
@@ -97,21 +90,6 @@ impl Source {
                 next.map_err(|error| error.to_string())
             }
             AnyReader::Rules(reader) => reader.next(&self.path, &self.selection, range_ns, now_ns),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_origin_without_anything_does_not_wait_for_what_goes_out_again() {
-        let options = ReceiverOptions::of_everything();
-        for mut source in Source::all(&options, Path::new("/nowhere/history.sqlite")) {
-            source.from_ns = Some(1);
-            assert!(source.next(2, 3).unwrap().is_none());
-            assert_eq!(source.from_ns, None);
         }
     }
 }

@@ -18,7 +18,7 @@ pub(super) fn json(dashboard: &Dashboard) -> Value {
         }
         let place = json!({ "x": x, "y": y, "w": panel.width, "h": HEIGHT });
         x += panel.width;
-        panel_json(panel, index + 1, place)
+        panel_json(panel, dashboard.is_of_one, index + 1, place)
     });
     json!({
         "uid": format!("whit-{}", dashboard.file),
@@ -60,13 +60,14 @@ fn source() -> Value {
     json!({ "type": "prometheus", "uid": "${datasource}" })
 }
 
-fn panel_json(panel: &Panel, id: usize, place: Value) -> Value {
+fn panel_json(panel: &Panel, is_of_one: bool, id: usize, place: Value) -> Value {
+    let machines = if is_of_one { "instance=\"$instance\"" } else { "instance=~\"$instance\"" };
     let is_table = matches!(panel.shape, Shape::Table);
     let targets = panel.curves.iter().zip('A'..).map(|((expression, name), letter)| {
         json!({
             "refId": letter.to_string(),
             "datasource": source(),
-            "expr": expression.replace("$m", "instance=~\"$instance\"").replace("$w", "$__rate_interval"),
+            "expr": expression.replace("$m", machines).replace("$w", "$__rate_interval"),
             "legendFormat": name,
             "instant": is_table,
             "range": !is_table,

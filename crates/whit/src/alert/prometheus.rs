@@ -3,21 +3,25 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use alerts::AlertOptions;
+use alerts::{AlertOptions, template_of};
 use serde_json::Value;
 
 /// Writes the rules as a file that Prometheus and vmalert read
-/// (<https://prometheus.io/docs/prometheus/latest/configuration/alerting_rules/>). Texts are JSON, which is YAML as well.
+/// (<https://prometheus.io/docs/prometheus/latest/configuration/alerting_rules/>), without the receivers.
 pub(super) fn rules(options: &AlertOptions) -> String {
-    let quoted = |text: &str| Value::from(text).to_string();
     let mut file = String::from("groups:\n  - name: whit\n");
     let _ = writeln!(file, "    interval: {}", duration(options.interval));
     file.push_str("    rules:\n");
     for rule in &options.rules {
         let _ = writeln!(file, "      - alert: {}", quoted(&rule.name));
-        // Lines stay lines.
-        let lines: Vec<&str> = rule.expression.trim().lines().collect();
-        let _ = writeln!(file, "        expr: |-\n          {}", lines.join("\n          "));
+        let expression = rule.expression.trim();
+        let _ = match expression.chars().any(|letter| letter != '\n' && !is_printable(letter)) {
+            true => writeln!(file, "        expr: {}", quoted(expression)),
+            // Lines stay lines.
+            false => {
+                writeln!(file, "        expr: |-\n          {}", expression.replace('\n', "\n          "))
+            }
+        };
         if !rule.hold.is_zero() {
             let _ = writeln!(file, "        for: {}", duration(rule.hold));
         }
@@ -25,7 +29,7 @@ pub(super) fn rules(options: &AlertOptions) -> String {
             file.push_str("        labels:\n");
         }
         for (label, value) in &rule.labels {
-            let _ = writeln!(file, "          {label}: {}", quoted(value));
+            let _ = writeln!(file, "          {label}: {}", quoted(&template_of(value)));
         }
         let summary = quoted(&rule.message.prometheus_template());
         let _ = writeln!(file, "        annotations:\n          summary: {summary}");
@@ -33,10 +37,28 @@ pub(super) fn rules(options: &AlertOptions) -> String {
     file
 }
 
+/// Text as a double-quoted scalar of YAML, which JSON's strings are but for letters that YAML wants as numbers.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::new();
+    for letter in Value::from(text).to_string().chars() {
+        if is_printable(letter) {
+            quoted.push(letter);
+        } else {
+            let _ = write!(quoted, "\\u{:04x}", u32::from(letter));
+        }
+    }
+    quoted
+}
+
+/// Whether a letter stands for itself everywhere (YAML 1.2, 5.1 and 5.4).
+fn is_printable(letter: char) -> bool {
+    !letter.is_control() && !matches!(letter, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+}
+
 /// In the largest unit of which it is a multiple: Prometheus has no fractions.
 fn duration(duration: Duration) -> String {
     const UNITS: [(u128, &str); 4] = [(3_600_000, "h"), (60_000, "m"), (1000, "s"), (1, "ms")];
-    let ms = duration.as_millis();
+    let ms = duration.as_micros().div_ceil(1000);
     let (of, unit) = UNITS.into_iter().find(|(of, _)| ms.is_multiple_of(*of)).unwrap_or((1, "ms"));
     format!("{}{unit}", ms / of)
 }

@@ -235,7 +235,7 @@ impl Agent {
         let port = gate.listen()?;
         let config = format!(
             "[[remote_write]]\nurl = \"http://127.0.0.1:{port}{path}\"\nname = \"store\"\ninterval = \"1s\"\nfirst = \"1h\"\n\
-             again = \"{}\"\ntimeout = \"3s\"\nlabels = {{ instance = \"{machine}\" }}\n[recording]\nstarter = false\n",
+             again = \"{}\"\nlabels = {{ instance = \"{machine}\" }}\n[recording]\nstarter = false\n",
             store.again
         );
         fs::write(directory.join("agent.toml"), config)?;
