@@ -151,6 +151,7 @@ impl Store {
                 format!("--grpc-address={grpc}"),
                 format!("--http-address={}", address()),
                 format!("--remote-write.address={takes}"),
+                format!("--receive.capnproto-address={}", address()),
                 format!("--label=replica=\"{replica}\""),
                 format!("--receive.local-endpoint={grpc}"),
                 format!("--receive.hashrings={ring}"),
@@ -310,6 +311,9 @@ fn faults() -> Result<(), Failed> {
         store.start(0)?;
     }
     until(100);
+    for running in store.running.iter_mut().flatten() {
+        assert!(running.0.try_wait()?.is_none(), "a part of the store has ended by itself");
+    }
     let end_ns = now_ns();
     let mut compared = 0;
     for (agent, machine) in agents.iter().zip(MACHINES) {
