@@ -15,7 +15,7 @@ use text::printable::Shown as _;
 /// What the page of whit itself leads to: the documents, as `make build` makes pages of section 7 of them.
 const DOCUMENTS: &str = "whit-agent(7), whit-age(7), whit-alerts(7), whit-bar(7), whit-cheap(7), whit-checks(7), whit-costs(7), whit-exporters(7), whit-faq(7), whit-feeds(7), \
     whit-fleet(7), whit-format(7), whit-install(7), whit-kernels(7), whit-memory(7), whit-metrics(7), whit-moving(7), whit-page(7), whit-query(7), whit-recipes(7), \
-    whit-remote-write(7), whit-service(7), whit-socket(7), whit-tasks(7), whit-terms(7), whit-traffic(7), whit-versions(7), whit-why(7)";
+    whit-remote-write(7), whit-scale(7), whit-service(7), whit-socket(7), whit-tasks(7), whit-terms(7), whit-traffic(7), whit-versions(7), whit-why(7)";
 
 /// Prints a man page, or writes one of each command into a directory.
 pub(crate) fn man(mut command: Command, directory: Option<&Path>) -> Result<ExitCode, Failure> {

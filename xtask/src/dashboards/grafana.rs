@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Dashboard, Panel, Shape, Unit};
+use super::table::{Dashboard, Panel, Shape, Unit};
 
 /// The model of version 10; later ones take it over.
 const SCHEMA_VERSION: u32 = 39;

@@ -62,3 +62,37 @@ fn duration(duration: Duration) -> String {
     let (of, unit) = UNITS.into_iter().find(|(of, _)| ms.is_multiple_of(*of)).unwrap_or((1, "ms"));
     format!("{}{unit}", ms / of)
 }
+
+#[cfg(test)]
+mod tests {
+    use alerts::{AlertRule, Message};
+
+    use super::*;
+
+    #[test]
+    fn what_yaml_or_templates_would_read_otherwise_is_escaped() {
+        let rule = |expression: &str, hold: Duration| AlertRule {
+            name: "a \"b\"".to_owned(),
+            expression: expression.to_owned(),
+            hold,
+            labels: vec![("a".to_owned(), "{{ x }}".to_owned())],
+            message: Message::parse("{mountpoint}: {value}").unwrap(),
+            receivers: Vec::new(),
+        };
+        let mut options = alerts::tables::usual();
+        options.rules = vec![
+            rule("\n  up # why\n  > 1\n", Duration::from_secs(90)),
+            rule("x{a=\"\u{2028}\"}", Duration::from_micros(1)),
+            rule("x", Duration::from_secs(7200)),
+        ];
+        let file = rules(&options);
+        for part in [
+            "      - alert: \"a \\\"b\\\"\"\n        expr: |-\n          up # why\n            > 1\n        for: 90s\n",
+            "        expr: \"x{a=\\\"\\u2028\\\"}\"\n        for: 1ms\n",
+            "          x\n        for: 2h\n        labels:\n          a: \"{{\\\"{\\\"}}{{\\\"{\\\"}} x }}\"\n",
+            "        annotations:\n          summary: \"{{ $labels.mountpoint }}: {{ $value }}\"\n",
+        ] {
+            assert!(file.contains(part), "{part}\n{file}");
+        }
+    }
+}

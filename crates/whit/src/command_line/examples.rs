@@ -103,6 +103,10 @@ pub(crate) fn of(command: &str) -> &'static [Example] {
         "fleet" => &[
             ("fleet --from http://store:8428", "All machines that a store has, those in trouble first"),
             ("fleet web3", "Everything about one of them"),
+            (
+                "fleet simulate --machines 1000 --to http://store:8428 --interval 15s",
+                "What so many would send, for a minute",
+            ),
         ],
         #[cfg(feature = "agent")]
         "mark" => &[
