@@ -156,8 +156,10 @@ impl Sending {
             self.sources[origin as usize].until_ns =
                 until_ns.filter(|until_ns| self.progress.place(origin) < Some(*until_ns));
         }
-        // The receiver may have ended while no agent was there to see it. When it took what, is not known any more.
-        if !self.options.again.is_zero() {
+        if self.options.again.is_zero() {
+            self.progress.again_from_ns.fill(None);
+        } else {
+            // The receiver may have ended while no agent was there to see it. When it took what, is not known any more.
             let again_ns = i64::try_from(self.options.again.as_nanos()).unwrap_or(i64::MAX);
             let places = ORIGINS.map(|origin| Some(self.progress.place(origin)?.saturating_sub(again_ns)));
             self.progress.go_again_from(places);
@@ -301,7 +303,7 @@ impl Sending {
         if origin == Origin::Machine && self.sources[Origin::Rules as usize].is_empty() {
             self.progress.set_place(Origin::Rules, place_ns);
         }
-        self.unsettled.take(origin, [behind_ns, to_ns], Instant::now());
+        self.unsettled.take(origin, [behind_ns, to_ns]);
         if is_again && !is_in_doubt {
             self.progress.again_from_ns[origin as usize] = Some(to_ns).filter(|to_ns| *to_ns < place_ns);
         }
@@ -349,7 +351,7 @@ impl Sending {
         };
         let taken = self.on_its_way.as_ref().and_then(taken_of);
         if let Some((origin, range)) = taken {
-            self.unsettled.take(origin, range, Instant::now());
+            self.unsettled.take(origin, range);
         }
         let has_moved = self.progress.go_again_from(self.unsettled.places());
         if let Some(on_its_way) = &mut self.on_its_way {

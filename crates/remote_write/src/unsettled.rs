@@ -37,11 +37,9 @@ impl Unsettled {
         self.answered_at = Some(now);
     }
 
-    /// Adds what was taken, between two places in nanoseconds since 1970; it may have been taken before.
-    pub(crate) fn take(&mut self, origin: Origin, [behind_ns, to_ns]: [i64; 2], now: Instant) {
-        if self.span.is_zero() {
-            return;
-        }
+    /// Adds what was taken by the last answer, between two places in nanoseconds since 1970; it may have been taken before.
+    pub(crate) fn take(&mut self, origin: Origin, [behind_ns, to_ns]: [i64; 2]) {
+        let Some(now) = self.answered_at.filter(|_| !self.span.is_zero()) else { return };
         self.taken.retain(|taken| now.duration_since(taken.at) <= self.span);
         // What is not known yet lies before or behind the known.
         let (mut known_behind_ns, mut known_to_ns) = (to_ns, behind_ns);
@@ -95,7 +93,7 @@ mod tests {
         fn take(&mut self, range: [i64; 2], at_s: u64) {
             let at = self.begun + Duration::from_secs(at_s);
             self.unsettled.answer(at);
-            self.unsettled.take(Origin::Machine, range, at);
+            self.unsettled.take(Origin::Machine, range);
         }
 
         /// A second's samples in each second.
@@ -162,7 +160,7 @@ mod tests {
     fn without_a_span_nothing_is_remembered() {
         let mut unsettled = Unsettled::new(Duration::ZERO);
         unsettled.answer(Instant::now());
-        unsettled.take(Origin::Machine, [0, 5], Instant::now());
+        unsettled.take(Origin::Machine, [0, 5]);
         assert_eq!(unsettled.places(), [None; ORIGIN_COUNT]);
     }
 }

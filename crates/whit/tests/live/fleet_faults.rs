@@ -324,10 +324,10 @@ fn faults() -> Result<(), Failed> {
     Ok(())
 }
 
-/// VictoriaMetrics keeps numbers in decimal, which moves the last bits of some.
+/// VictoriaMetrics keeps twelve decimal digits of a number that is no integer.
 fn is_same_value(one: u64, other: u64) -> bool {
     let [one_value, other_value] = [one, other].map(f64::from_bits);
-    one == other || (one_value - other_value).abs() <= 1e-14 * one_value.abs()
+    one == other || (one_value - other_value).abs() <= 1e-12 * one_value.abs()
 }
 
 /// What differs: how many samples are missing or have another value, and how many are more; with the seconds of the first and the last.
