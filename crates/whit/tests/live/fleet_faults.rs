@@ -27,13 +27,13 @@ pub(crate) fn trials() -> Vec<Trial> {
 const MACHINES: [&str; 3] = ["web1", "web2", "db1"];
 /// The series that is refused.
 const REFUSED: &str = "node_load5";
-/// One request of so many is answered badly in each of five ways.
-const ROUND: usize = 40;
 
 /// What stands between the agents and the store.
 struct Gate {
     /// Where requests go on to.
     store: String,
+    /// One request of so many is answered badly in each of five ways.
+    round: usize,
     requests: AtomicUsize,
     /// While it is, requests arrive and get no answer, as when a link is cut.
     is_cut: AtomicBool,
@@ -76,7 +76,7 @@ impl Gate {
             return None;
         }
         let number = self.requests.fetch_add(1, Ordering::Relaxed);
-        let answer = match number % ROUND {
+        let answer = match number % self.round {
             3 => "HTTP/1.1 503 Busy\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n".to_owned(),
             9 => "HTTP/1.1 429 Slower\r\nContent-Length: 0\r\n\r\n".to_owned(),
             15 => return None,
@@ -118,6 +118,8 @@ struct Store {
     asked_at: String,
     /// What an agent is told of it: how much to send again.
     again: &'static str,
+    /// How often requests to it are answered badly: [`Gate::round`].
+    round: usize,
 }
 
 impl Store {
@@ -135,6 +137,7 @@ impl Store {
             asked_at: format!("http://{address}"),
             takes: (address, "/api/v1/write"),
             again: "20s",
+            round: 40,
         }
     }
 
@@ -177,6 +180,8 @@ impl Store {
             takes: (takes, "/api/v1/receive"),
             asked_at: format!("http://{asked_at}"),
             again: "0s",
+            // It refuses what it has already, one series after the other, and each of these requests may be answered badly, too.
+            round: 400,
         }
     }
 
@@ -230,6 +235,7 @@ impl Agent {
         let (address, path) = &store.takes;
         let gate = Arc::new(Gate {
             store: address.clone(),
+            round: store.round,
             requests: AtomicUsize::new(0),
             is_cut: AtomicBool::new(false),
         });
