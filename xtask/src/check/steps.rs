@@ -37,12 +37,10 @@ pub(super) const STAGES: &[Stage] = &[
     },
     Stage {
         lanes: &[
-            // Most of its time is a link of everything, on one CPU; what follows needs that.
-            &[step("instructions"), step("size"), step("test-packages")],
-            // These wait for most of their time.
-            &[TESTS, step("attack")],
-            &[step("test-page"), step("test-beside")],
-            &[step("test-python"), elsewhere("targets"), elsewhere("freebsd")],
+            // Most of its time is a link of everything, on one CPU.
+            &[step("instructions"), step("test-python")],
+            &[TESTS, step("attack"), elsewhere("targets"), elsewhere("freebsd")],
+            &[step("test-page"), step("test-beside"), step("size"), step("test-packages")],
         ],
         is_needed: false,
     },
