@@ -387,7 +387,9 @@ fn sentences() -> Result<(), Failed> {
     let before = scratch.0.join("before.json");
     let told = |words: &str| String::from_utf8(shell(&format!("{WHIT} run {words}")).stderr).unwrap();
     let text = told("sleep 0.3");
-    assert!(text.contains("It slept nearly all of the time"), "{text}");
+    // On some kernels a wait for a disk is charged with the uptime: then it is not known how long it slept, and the report says so.
+    let is_unknown = text.contains("sleep cannot be told apart from it");
+    assert!(text.contains("It slept nearly all of the time") != is_unknown, "{text}");
     let text = told("sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'");
     assert!(text.contains(" in sh."), "{text}");
     // Not SIGINT, which is ignored here if a shell started the tests in the background.
