@@ -98,9 +98,7 @@ impl Message {
         out.truncate(end);
         out
     }
-}
 
-impl Message {
     /// The same as a template of Prometheus' annotations. Numbers have the digits that Go's text/template gives them.
     pub fn prometheus_template(&self) -> String {
         let part = |part: &Part| match part {

@@ -33,7 +33,7 @@ impl Fetcher {
     /// Returns the text.
     ///
     /// # Errors
-    /// If there is no answer in time, its status is not 200, it is too long, or it is not a text.
+    /// If there is no answer in time, or the answer has another status than 200, is too long, or is not UTF-8.
     pub(crate) fn fetch(&self) -> Result<String, String> {
         let mut request = self.client.get(&self.url).header("Accept", ACCEPT);
         request =

@@ -125,6 +125,16 @@ impl Progress {
         }
     }
 
+    /// Moves the place of the receiver in a history.
+    pub(crate) fn set_place(&mut self, origin: Origin, place_ns: i64) {
+        match origin {
+            Origin::Machine => self.place_ns = Some(place_ns),
+            Origin::Checks => self.checks_place_ns = Some(place_ns),
+            Origin::Rules => self.rules_place_ns = Some(place_ns),
+            Origin::Exporters => self.exporters_place_ns = Some(place_ns),
+        }
+    }
+
     /// Lets all go out again that is behind these places, by origin. Returns for which of them that is more than before.
     pub(crate) fn go_again_from(&mut self, places_ns: [Option<i64>; ORIGIN_COUNT]) -> [bool; ORIGIN_COUNT] {
         let mut has_moved = [false; ORIGIN_COUNT];
@@ -138,16 +148,6 @@ impl Progress {
             }
         }
         has_moved
-    }
-
-    /// Moves it.
-    pub(crate) fn set_place(&mut self, origin: Origin, place_ns: i64) {
-        match origin {
-            Origin::Machine => self.place_ns = Some(place_ns),
-            Origin::Checks => self.checks_place_ns = Some(place_ns),
-            Origin::Rules => self.rules_place_ns = Some(place_ns),
-            Origin::Exporters => self.exporters_place_ns = Some(place_ns),
-        }
     }
 
     /// Reads that of a receiver.

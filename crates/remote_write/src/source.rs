@@ -93,3 +93,16 @@ impl Source {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_origin_without_anything_has_nothing_to_send_again() {
+        let options = ReceiverOptions::of_everything();
+        for mut source in Source::all(&options, Path::new("/nowhere/history.sqlite")) {
+            assert!(source.next(1, true, 3).unwrap().is_none());
+        }
+    }
+}

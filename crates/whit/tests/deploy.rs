@@ -37,7 +37,7 @@ fn is_recorded(metric: &str) -> bool {
 fn check(expression: &str) {
     let query = Query::parse(expression).unwrap_or_else(|error| panic!("{expression}: {error}"));
     for metric in query.metrics().unwrap_or_else(|| panic!("{expression}: a metric without a name")) {
-        assert!(is_recorded(&metric), "{expression}: there is no {metric}");
+        assert!(is_recorded(&metric), "{expression}: {metric} is not recorded");
     }
 }
 

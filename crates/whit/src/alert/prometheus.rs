@@ -55,7 +55,7 @@ fn is_printable(letter: char) -> bool {
     !letter.is_control() && !matches!(letter, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
-/// In the largest unit of which it is a multiple: Prometheus has no fractions.
+/// Writes a duration with one unit and without a fraction, as Prometheus reads it: 90s, 2h.
 fn duration(duration: Duration) -> String {
     const UNITS: [(u128, &str); 4] = [(3_600_000, "h"), (60_000, "m"), (1000, "s"), (1, "ms")];
     let ms = duration.as_micros().div_ceil(1000);

@@ -4,7 +4,7 @@
 //! replication of two, and each of them is killed in turn.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -17,7 +17,7 @@ use query::Answer;
 use remote_store::{Asked, RemoteStore};
 
 use super::machine::{Running, Scratch, WHIT, port, wait_for};
-use super::remote_write::{Samples, has_series, progress, recorded};
+use super::remote_write::{Samples, has_series, progress, read_request, recorded};
 use super::trials::{Need, Trial, exact, times};
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -55,20 +55,7 @@ impl Gate {
 
     /// Passes a request on. `None`: the connection ends.
     fn pass(&self, mut stream: &TcpStream) -> Option<()> {
-        let mut reader = BufReader::new(stream.try_clone().ok()?);
-        let (mut length, mut head, mut line) = (0, String::new(), String::new());
-        while reader.read_line(&mut line).ok()? > 2 {
-            let lower = line.to_lowercase();
-            if let Some(value) = lower.strip_prefix("content-length:") {
-                length = value.trim().parse().ok()?;
-            }
-            if !lower.starts_with("connection:") && !lower.starts_with("host:") {
-                head.push_str(&line);
-            }
-            line.clear();
-        }
-        let mut body = vec![0; length];
-        reader.read_exact(&mut body).ok()?;
+        let (head, body) = read_request(stream)?;
         if self.is_cut.load(Ordering::Relaxed) {
             while self.is_cut.load(Ordering::Relaxed) {
                 std::thread::sleep(Duration::from_millis(50));
@@ -98,7 +85,12 @@ impl Gate {
     fn forward(&self, head: &str, body: &[u8]) -> Option<String> {
         let mut store = TcpStream::connect(&self.store).ok()?;
         store.set_read_timeout(Some(Duration::from_secs(10))).ok()?;
-        write!(store, "{head}Host: store\r\nConnection: close\r\n\r\n").ok()?;
+        let is_of_connection =
+            |line: &&str| ["connection:", "host:"].iter().any(|name| line.to_lowercase().starts_with(name));
+        for line in head.lines().filter(|line| !is_of_connection(line)) {
+            write!(store, "{line}\r\n").ok()?;
+        }
+        write!(store, "Host: store\r\nConnection: close\r\n\r\n").ok()?;
         store.write_all(body).ok()?;
         let mut answer = String::new();
         store.read_to_string(&mut answer).ok()?;
@@ -116,7 +108,7 @@ struct Store {
     /// Where it takes samples, and by which path.
     takes: (String, &'static str),
     asked_at: String,
-    /// What an agent is told of it: how much to send again.
+    /// The option `again` of the agents that send to it.
     again: &'static str,
     /// How often requests to it are answered badly: [`Gate::round`].
     round: usize,
@@ -330,7 +322,7 @@ fn faults() -> Result<(), Failed> {
     Ok(())
 }
 
-/// VictoriaMetrics keeps twelve decimal digits of a number that is no integer.
+/// VictoriaMetrics rounds a number with a fraction to twelve decimal digits.
 fn is_same_value(one: u64, other: u64) -> bool {
     let [one_value, other_value] = [one, other].map(f64::from_bits);
     one == other || (one_value - other_value).abs() <= 1e-12 * one_value.abs()

@@ -101,16 +101,7 @@ impl Store {
 
     /// Answers a request. `None`: the connection ends.
     fn answer(&self, mut stream: &TcpStream) -> Option<()> {
-        let mut reader = BufReader::new(stream.try_clone().ok()?);
-        let (mut length, mut line) = (0, String::new());
-        while reader.read_line(&mut line).ok()? > 2 {
-            if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
-                length = value.trim().parse().ok()?;
-            }
-            line.clear();
-        }
-        let mut body = vec![0; length];
-        reader.read_exact(&mut body).ok()?;
+        let (_, body) = read_request(stream)?;
         let mut taken = self.lock();
         taken.requests += 1;
         if taken.is_strict {
@@ -144,6 +135,22 @@ impl Store {
     }
 }
 
+/// Reads the lines before the body of a request, and the body. `None`: the connection ended.
+pub(crate) fn read_request(stream: &TcpStream) -> Option<(String, Vec<u8>)> {
+    let mut reader = BufReader::new(stream.try_clone().ok()?);
+    let (mut length, mut head, mut line) = (0, String::new(), String::new());
+    while reader.read_line(&mut line).ok()? > 2 {
+        if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().ok()?;
+        }
+        head.push_str(&line);
+        line.clear();
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    Some((head, body))
+}
+
 fn decode(body: &[u8]) -> Option<Request> {
     let bytes = snap::raw::Decoder::new().decompress_vec(body).ok()?;
     Request::decode(bytes.as_slice()).ok()
@@ -155,7 +162,7 @@ impl Request {
     }
 }
 
-/// Returns whether a request has a series of a metric; `None` if it is no request.
+/// Returns whether the body of a request has a series of a metric; `None`: it is not one of remote write.
 pub(crate) fn has_series(body: &[u8], metric: &str) -> Option<bool> {
     decode(body).map(|request| request.has(metric))
 }

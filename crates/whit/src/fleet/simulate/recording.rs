@@ -19,9 +19,10 @@ pub(super) struct Recording {
 
 struct Recorded {
     name: SeriesName,
-    kind: SeriesKind,
     /// By tick; `None`: it was not there.
     values: Vec<Option<f64>>,
+    /// How much a counter grew from the first value to the last; `None`: it is no counter.
+    growth: Option<f64>,
 }
 
 /// A simulated machine.
@@ -74,7 +75,7 @@ impl Recording {
                         values[tick] = Some(value);
                     }
                 }
-                Some(Recorded { name: SeriesName::parse(name).ok()?, kind: *kind, values })
+                Some(Recorded::new(SeriesName::parse(name).ok()?, *kind, values))
             },
         );
         let step_ns = (last_ns - first_ns) / (ticks.len() as i64 - 1);
@@ -86,8 +87,8 @@ impl Recording {
         self.series.len()
     }
 
-    /// The samples of a machine at instants in milliseconds since 1970, the first of which is its instant `number`, each so many nanoseconds
-    /// after the one before.
+    /// The samples of a machine at these instants, in milliseconds since 1970. They are `interval_ns` apart, and there were `number` others
+    /// before the first.
     pub(super) fn samples(
         &self,
         machine: &Machine,
@@ -115,16 +116,18 @@ impl Recording {
 }
 
 impl Recorded {
+    fn new(name: SeriesName, kind: SeriesKind, values: Vec<Option<f64>>) -> Self {
+        let mut there = values.iter().flatten();
+        let ends = there.next().map(|first| (first, there.next_back().unwrap_or(first)));
+        let growth = ends.filter(|_| kind == SeriesKind::Counter).map(|(first, last)| last - first);
+        Self { name, values, growth }
+    }
+
     /// The value at a tick, also after the last one: then it begins anew, and what counts goes on.
     fn value(&self, tick: usize, factor: f64) -> Option<f64> {
         let (rounds, tick) = (tick / self.values.len(), tick % self.values.len());
         let value = self.values[tick]?;
-        if self.kind != SeriesKind::Counter {
-            return Some(value);
-        }
-        let there = || self.values.iter().flatten();
-        let growth = there().next_back()? - there().next()?;
-        Some((value + rounds as f64 * growth) * factor)
+        Some(self.growth.map_or(value, |growth| (value + rounds as f64 * growth) * factor))
     }
 }
 
@@ -133,10 +136,8 @@ mod tests {
     use super::*;
 
     fn recording() -> Recording {
-        let recorded = |name: &str, kind, values: &[Option<f64>]| Recorded {
-            name: SeriesName::parse(name).unwrap(),
-            kind,
-            values: values.into(),
+        let recorded = |name: &str, kind, values: &[Option<f64>]| {
+            Recorded::new(SeriesName::parse(name).unwrap(), kind, values.into())
         };
         Recording {
             series: vec![
