@@ -11,6 +11,8 @@ import type { Zone } from "./units";
 const MOST_STEPS = 400;
 /** Rates need two ticks, and more where one may be late. */
 const LEAST_RANGE_MS = 4_000;
+/** That of counters that are read every ten seconds. */
+const LEAST_SLOW_RANGE_MS = 30_000;
 /** Values that come by themselves are those of the last half minute. */
 const LONGEST_LIVE_STEP_MS = 15_000;
 
@@ -22,10 +24,11 @@ export function steps_of({ from_ms, to_ms }: Window, tick_ms: number): Steps {
   return { from_ms: first_ms, to_ms: Math.max(first_ms, Math.floor(to_ms / step_ms) * step_ms), step_ms };
 }
 
-/** The expressions of a panel with the range that suits steps. */
+/** The expressions of a panel with the range that suits steps in place of `[W]`, of counters that are read rarely in place of `[SLOW]`. */
 export function expressions(panel: Panel, { step_ms }: Steps): string[] {
-  const range = `[${Math.max(LEAST_RANGE_MS, 2 * step_ms + 500)}ms]`;
-  return panel.curves.map(({ expression }) => expression.replaceAll("[W]", range));
+  const range_ms = Math.max(LEAST_RANGE_MS, 2 * step_ms + 500);
+  const slow_ms = Math.max(LEAST_SLOW_RANGE_MS, range_ms);
+  return panel.curves.map(({ expression }) => expression.replaceAll("[W]", `[${range_ms}ms]`).replaceAll("[SLOW]", `[${slow_ms}ms]`));
 }
 
 export class Plots {

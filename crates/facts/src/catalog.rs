@@ -182,8 +182,8 @@ mod tests {
             let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
             assert!(name.bytes().all(is_plain), "{name}");
             assert!(name.starts_with("node_") || name.starts_with("whit_"), "{name}");
-            // /proc/vmstat and the ARC's figures have the kernel's names there.
-            if name.starts_with("node_vmstat_") || name.starts_with("node_zfs_") {
+            // Counters of /proc/vmstat, of protocols and of the ARC have the kernel's names there.
+            if ["node_vmstat_", "node_netstat_", "node_zfs_"].iter().any(|kernel| name.starts_with(kernel)) {
                 continue;
             }
             assert_eq!(name.ends_with("_total"), metric.kind == Kind::Counter, "{name}");

@@ -12,6 +12,7 @@ use crate::linux::meminfo::MemInfo;
 use crate::linux::mounts::Mount;
 use crate::linux::net_attributes::Link;
 use crate::linux::net_dev::NetDev;
+use crate::linux::net_protocols::{NetProtocolField, NetProtocols};
 use crate::linux::nl80211::Station;
 use crate::linux::power_supply::PowerSupply;
 use crate::linux::pressure::Pressure;
@@ -120,6 +121,25 @@ pub struct Pressures {
     pub irq: Reading<Pressure>,
 }
 
+/// Counters of protocols, by their file.
+#[derive(Clone, Debug, Default)]
+pub struct NetProtocolFiles {
+    /// /proc/net/snmp.
+    pub snmp: Reading<NetProtocols>,
+    /// /proc/net/snmp6; without IPv6 there is none.
+    pub snmp6: Reading<NetProtocols>,
+    /// /proc/net/netstat.
+    pub netstat: Reading<NetProtocols>,
+}
+
+impl NetProtocolFiles {
+    /// Returns a counter, from the file that has it.
+    pub fn get(&self, field: NetProtocolField) -> Option<u64> {
+        let files = [&self.snmp, &self.netstat, &self.snmp6];
+        files.into_iter().find_map(|file| file.get().ok()?.get(field))
+    }
+}
+
 /// The space of one mounted filesystem, from statfs(2).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filesystem {
@@ -216,6 +236,8 @@ pub struct Sample {
     pub uptime: Reading<Uptime>,
     /// Traffic.
     pub net_dev: Reading<NetDev>,
+    /// TCP and UDP.
+    pub net_protocols: NetProtocolFiles,
     /// Links.
     pub links: Reading<Vec<Link>>,
     /// Block devices.

@@ -22,7 +22,9 @@ pub enum Source {
     Uptime,
     /// Traffic of interfaces.
     NetDev,
-    /// The state of their links, up or down.
+    /// Counters of TCP and UDP.
+    NetProtocols,
+    /// The state of the interfaces' links, up or down.
     LinkState,
     /// Carrier and speed of the links.
     LinkSpeed,
@@ -66,7 +68,7 @@ pub enum Source {
 
 impl Source {
     /// All.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 30] = [
         Self::Stat,
         Self::CpuTotal,
         Self::MemInfo,
@@ -76,6 +78,7 @@ impl Source {
         Self::LoadAverage,
         Self::Uptime,
         Self::NetDev,
+        Self::NetProtocols,
         Self::LinkState,
         Self::LinkSpeed,
         Self::DiskStats,
@@ -108,6 +111,7 @@ impl Source {
             Self::LoadAverage => "/proc/loadavg",
             Self::Uptime => "/proc/uptime",
             Self::NetDev => "/proc/net/dev",
+            Self::NetProtocols => "/proc/net/{snmp,snmp6,netstat}",
             Self::LinkState => "/sys/class/net/*/operstate",
             Self::LinkSpeed => "/sys/class/net/*/{carrier,speed}",
             Self::DiskStats => "/proc/diskstats",

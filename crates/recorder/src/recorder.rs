@@ -305,8 +305,8 @@ impl Recorder {
     }
 }
 
-/// Space of filesystems, what hardware is asked for, and what hardly changes.
-const SLOW: [Source; 11] = [
+/// Space of filesystems, what hardware is asked for, what hardly changes, and what takes the kernel long to add up over its CPUs.
+const SLOW: [Source; 12] = [
     Source::Filesystems,
     Source::Sensors,
     Source::PowerSupply,
@@ -316,6 +316,7 @@ const SLOW: [Source; 11] = [
     Source::Addresses,
     Source::LinkState,
     Source::LinkSpeed,
+    Source::NetProtocols,
     Source::CpuQuota,
     Source::LimitedCgroups,
 ];

@@ -6,6 +6,7 @@ use crate::linux::diskstats::Disk;
 use crate::linux::meminfo::MemInfoField;
 use crate::linux::net_attributes::Link;
 use crate::linux::net_dev::Interface;
+use crate::linux::net_protocols::NetProtocolField;
 use crate::linux::nl80211::Station;
 use crate::linux::power_supply::PowerSupply as Supply;
 use crate::linux::pressure::{Pressure, Stall};
@@ -86,6 +87,12 @@ pub(super) fn each_interface(sample: &Sample, visit: Visit<'_>, counter: fn(&Int
     let Ok(net) = sample.net_dev.get() else { return };
     for interface in &net.interfaces {
         visit(&[LabelValue::Text(interface.name.as_str())], counter(interface) as f64);
+    }
+}
+
+pub(super) fn protocol(sample: &Sample, visit: Visit<'_>, field: NetProtocolField) {
+    if let Some(value) = sample.net_protocols.get(field) {
+        visit(&[], value as f64);
     }
 }
 

@@ -81,6 +81,10 @@ macro_rules! keyed {
         impl $field {
             /// The kernel's names, in the order of the variants.
             pub const KEYS: &'static [&'static str] = &[$($key),*];
+
+            /// All of them, in that order.
+            #[allow(dead_code, reason = "not every file is read by another way")]
+            pub(crate) const ALL: &'static [Self] = &[$(Self::$variant),*];
         }
 
         $(#[$file_doc])*
@@ -116,6 +120,7 @@ macro_rules! keyed {
             }
 
             /// Up to the field that is enough, if there is one.
+            #[allow(dead_code, reason = "not every file has a field on each line")]
             fn fill(&mut self, bytes: &[u8], last: Option<$field>) -> Result<(), $crate::cursor::Malformed> {
                 const { assert!($field::KEYS.len() <= 64) };
                 self.present = 0;

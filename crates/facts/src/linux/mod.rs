@@ -20,6 +20,7 @@ pub mod meminfo;
 pub mod mounts;
 pub mod net_attributes;
 pub mod net_dev;
+pub mod net_protocols;
 pub mod nl80211;
 pub mod pid_cmdline;
 pub mod pid_io;

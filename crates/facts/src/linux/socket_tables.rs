@@ -22,6 +22,10 @@ const LISTENS: u8 = 10;
 /// `INET_DIAG_INFO`, and the bit that asks for it.
 const INFO: u16 = 2;
 const ASKS_INFO: u8 = 1 << (INFO - 1);
+/// `INET_DIAG_SKMEMINFO`, its bit, and where `SK_MEMINFO_DROPS` is in it.
+const MEMORY: u16 = 7;
+const ASKS_MEMORY: u8 = 1 << (MEMORY - 1);
+const DROPS: usize = 8 * 4;
 /// `UDIAG_SHOW_NAME` and `UDIAG_SHOW_PEER`, and the attributes that come.
 const ASKS_NAME_AND_PEER: u32 = 1 | 4;
 const NAME: u16 = 0;
@@ -59,6 +63,10 @@ pub struct InetSocket {
     pub is_listening: bool,
     /// Bytes that its process has not read; of one that listens connections that were not accepted.
     pub unread: u32,
+    /// Of one that listens the connections that it has room for; of others bytes that are not sent or acknowledged.
+    pub room: u32,
+    /// What it lost since it was made: datagrams, or of one that listens connections (since Linux 4.7). `None` before 4.7.
+    pub drops: Option<u32>,
     /// TCP's own account.
     pub tcp: Option<TcpInfo>,
 }
@@ -82,7 +90,7 @@ pub fn inet_request(protocol: InetProtocol, is_ipv6: bool) -> [u8; INET_REQUEST_
         InetProtocol::Tcp => 6,
         InetProtocol::Udp => 17,
     };
-    request[2] = ASKS_INFO;
+    request[2] = ASKS_INFO | ASKS_MEMORY;
     // Any state.
     request[4..8].fill(0xff);
     request
@@ -113,14 +121,20 @@ pub fn inet_socket(message: &Message<'_>) -> Option<InetSocket> {
     if message.kind != SOCK_DIAG_BY_FAMILY {
         return None;
     }
-    let info = Attributes(&message.payload[INET_BYTES..]).find(|(kind, _)| *kind == INFO);
+    let attribute = |wanted| {
+        let found = Attributes(&message.payload[INET_BYTES..]).find(|(kind, _)| *kind == wanted);
+        found.map(|(_, bytes)| bytes)
+    };
+    let drops = |bytes: &[u8]| bytes.get(DROPS..)?.first_chunk().copied().map(u32::from_ne_bytes);
     Some(InetSocket {
         inode: number(68),
         local: SocketAddr::new(address(8)?, port(4)),
         remote: SocketAddr::new(address(24)?, port(6)),
         is_listening: fixed[1] == LISTENS,
         unread: number(56),
-        tcp: info.and_then(|(_, bytes)| TcpInfo::parse(bytes)),
+        room: number(60),
+        drops: attribute(MEMORY).and_then(drops),
+        tcp: attribute(INFO).and_then(TcpInfo::parse),
     })
 }
 
@@ -177,7 +191,12 @@ mod tests {
         assert_eq!(socket.remote, "127.0.0.1:9140".parse().unwrap());
         assert_eq!((socket.inode, socket.unread, socket.is_listening, socket.tcp), (7, 5, false, None));
         payload[1] = LISTENS;
-        assert!(inet_socket(&message(&payload)).unwrap().is_listening);
+        payload[60] = 4;
+        let mut memory = vec![40, 0, 7, 0];
+        memory.extend([0; DROPS]);
+        memory.extend([9, 0, 0, 0]);
+        let listening = inet_socket(&message(&[&payload[..], &memory].concat())).unwrap();
+        assert_eq!((listening.is_listening, listening.room, listening.drops), (true, 4, Some(9)));
         // An address of version 4 in one of version 6 is the former.
         payload[0] = IPV6;
         payload[8..24].copy_from_slice(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 192, 0, 2, 1]);
@@ -202,7 +221,7 @@ mod tests {
 
     #[test]
     fn requests_are_as_the_kernel_reads_them() {
-        assert_eq!(inet_request(InetProtocol::Udp, true)[..8], [10, 17, 2, 0, 255, 255, 255, 255]);
+        assert_eq!(inet_request(InetProtocol::Udp, true)[..8], [10, 17, 0x42, 0, 255, 255, 255, 255]);
         assert_eq!(unix_request()[..8], [1, 0, 0, 0, 255, 255, 255, 255]);
     }
 }

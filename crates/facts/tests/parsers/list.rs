@@ -20,6 +20,8 @@ parsers! {
     "proc/loadavg" => linux::loadavg::LoadAverage,
     "proc/uptime" => linux::uptime::Uptime,
     "proc/net/dev" => linux::net_dev::NetDev,
+    "proc/net/snmp" => linux::net_protocols::NetProtocols,
+    "proc/net/netstat" => linux::net_protocols::NetProtocols,
     "proc/diskstats" => linux::diskstats::DiskStats,
     "proc/pressure/cpu" => linux::pressure::Pressure,
     "proc/pressure/irq" => linux::pressure::Pressure,
@@ -33,9 +35,10 @@ parsers! {
     "sys/fs/cgroup/memory/batch/memory.stat" => linux::cgroup_memory::CgroupMemoryStat,
 }
 
-/// Those that are functions, or have no file of a fixed name.
+/// Those that are functions: the first two of a file of a fixed name.
 pub(crate) const OTHERS: &[(&str, Parse)] = &[
     ("proc/self/mounts", |bytes| linux::mounts::parse(bytes, &mut Vec::new())),
+    ("proc/net/snmp6", |bytes| linux::net_protocols::NetProtocols::default().parse_ipv6(bytes)),
     ("statm", |bytes| linux::pid_statm::PidStatm::default().parse(bytes)),
     ("io", |bytes| linux::pid_io::PidIo::default().parse(bytes)),
     ("cpu.stat", |bytes| linux::cgroup_cpu::CgroupCpuStat::default().parse(bytes)),

@@ -22,7 +22,7 @@ fn machines() -> Vec<PathBuf> {
 
 /// Every file of every machine that a parser has, with the parser.
 fn captured_files() -> Vec<(PathBuf, Vec<u8>, Parse)> {
-    let parsers = || PARSERS.iter().chain(&OTHERS[..1]);
+    let parsers = || PARSERS.iter().chain(&OTHERS[..2]);
     let files = machines().into_iter().flat_map(|machine| {
         parsers().filter_map(move |(path, parse)| {
             let path = machine.join(path);

@@ -8,6 +8,7 @@ mod machine;
 mod matchers;
 mod present;
 mod sentence;
+mod socket_losses;
 mod target;
 
 use query::{Limits, QueryError};
@@ -17,6 +18,7 @@ use examiner::Examiner;
 
 pub use present::hold_ups;
 pub use sentence::{Culprit, Evidence, Findings, Sentence, Trouble, Window};
+pub use socket_losses::Sockets;
 pub use target::Target;
 
 /// Examines a window. Each of its expressions may take what `limits` allow.

@@ -74,6 +74,12 @@ pub enum Trouble {
     Memory,
     /// Many packets.
     Network,
+    /// Connections find the queue of a listening program full.
+    Connections,
+    /// Datagrams are lost since their program does not read them.
+    Datagrams,
+    /// What TCP sent is sent again.
+    Retransmissions,
     /// A program often waits for something: for a lock, or for what another one sends.
     Locks,
     /// Threads wait for one another, so that none of them goes on.
@@ -104,7 +110,7 @@ pub enum Trouble {
 
 impl Trouble {
     /// All of them.
-    pub(super) const ALL: [Self; 20] = [
+    pub(super) const ALL: [Self; 23] = [
         Self::OutOfMemory,
         Self::FullFilesystem,
         Self::Trend,
@@ -112,6 +118,9 @@ impl Trouble {
         Self::Swapping,
         Self::Memory,
         Self::Network,
+        Self::Connections,
+        Self::Datagrams,
+        Self::Retransmissions,
         Self::Locks,
         Self::Deadlock,
         Self::Contention,
@@ -142,6 +151,9 @@ impl Trouble {
             Self::Swapping => "swapping",
             Self::Memory => "memory",
             Self::Network => "network",
+            Self::Connections => "connections",
+            Self::Datagrams => "datagrams",
+            Self::Retransmissions => "retransmissions",
             Self::Locks => "locks",
             Self::Deadlock => "deadlock",
             Self::Contention => "contention",

@@ -9,12 +9,15 @@ use super::files::Buffer;
 use crate::capture_directory::{Capture, CaptureError};
 use crate::roots::{MachineDirectory, Roots};
 
-const FILES: [&str; 20] = [
+const FILES: [&str; 23] = [
     "proc/cpuinfo",
     "proc/diskstats",
     "proc/loadavg",
     "proc/meminfo",
     "proc/net/dev",
+    "proc/net/netstat",
+    "proc/net/snmp",
+    "proc/net/snmp6",
     "proc/pressure/cpu",
     "proc/pressure/io",
     "proc/pressure/irq",

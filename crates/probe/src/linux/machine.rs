@@ -11,6 +11,7 @@ use facts::linux::diskstats::DiskStats;
 use facts::linux::loadavg::LoadAverage;
 use facts::linux::meminfo::MemInfo;
 use facts::linux::net_dev::NetDev;
+use facts::linux::net_protocols::NetProtocols;
 use facts::linux::pressure::Pressure;
 use facts::linux::stat::Stat;
 use facts::linux::uptime::Uptime;
@@ -63,7 +64,7 @@ macro_rules! file {
 }
 
 /// In the order in which they are read.
-const FILES: [FileSource; 15] = [
+const FILES: [FileSource; 18] = [
     file!(Stat, "proc/stat", Whole, stat, Stat::parse),
     file!(CpuTotal, "proc/stat", Whole, stat, Stat::parse_total),
     file!(ZoneInfo, "proc/zoneinfo", Records, zones, ZoneInfo::parse),
@@ -71,6 +72,9 @@ const FILES: [FileSource; 15] = [
     file!(LoadAverage, "proc/loadavg", Whole, load, LoadAverage::parse),
     file!(Uptime, "proc/uptime", Whole, uptime, Uptime::parse),
     file!(NetDev, "proc/net/dev", Lines, net_dev, NetDev::parse),
+    file!(NetProtocols, "proc/net/snmp", Whole, net_protocols.snmp, NetProtocols::parse),
+    file!(NetProtocols, "proc/net/snmp6", Whole, net_protocols.snmp6, NetProtocols::parse_ipv6),
+    file!(NetProtocols, "proc/net/netstat", Whole, net_protocols.netstat, NetProtocols::parse),
     file!(DiskStats, "proc/diskstats", Lines, diskstats, DiskStats::parse),
     file!(PressureCpu, "proc/pressure/cpu", Whole, pressure.cpu, Pressure::parse),
     file!(PressureIo, "proc/pressure/io", Whole, pressure.io, Pressure::parse),

@@ -15,6 +15,7 @@ use std::rc::Rc;
 
 use facts::linux::locks::FileLock;
 use facts::linux::pid_syscall::PidSyscall;
+use facts::linux::socket_tables::{InetProtocol, InetSocket};
 use facts::task::chain::{Activity, Awaited, Dependence, Object, ProcessNow, ThreadNow, WaitSource};
 use facts::task::wait::{WaitReason, WaitTarget};
 
@@ -75,6 +76,17 @@ impl WaitReader {
     /// The processes that have a file open, by its link; a process once for each descriptor.
     fn open_with(&mut self, link: &str) -> Vec<Open> {
         self.descriptors.of(&mut self.processes, link)
+    }
+
+    /// The sockets of TCP and UDP that there are in this network namespace.
+    pub fn inet_sockets(&mut self) -> Vec<(InetProtocol, InetSocket)> {
+        self.sockets().inet().to_vec()
+    }
+
+    /// Returns a process that has a socket open, by the number of the socket.
+    pub fn owner_of(&mut self, inode: u32) -> Option<Rc<ProcessNow>> {
+        let open = self.open_with(&format!("socket:[{inode}]"));
+        self.processes.process(open.first()?.pid)
     }
 
     fn sockets(&mut self) -> &Sockets {

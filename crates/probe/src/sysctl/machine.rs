@@ -157,6 +157,9 @@ impl Machine {
         absent! {
             ZoneInfo => sample.zones;
             VmStat => sample.vmstat;
+            NetProtocols => sample.net_protocols.snmp;
+            NetProtocols => sample.net_protocols.snmp6;
+            NetProtocols => sample.net_protocols.netstat;
             DiskStats => sample.diskstats;
             PressureCpu => sample.pressure.cpu;
             PressureIo => sample.pressure.io;

@@ -1,8 +1,8 @@
 //! What tasks wait for now: chains of those that were asked about, and what holds up others.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use ::history::why::{Sentence, Target, hold_ups};
+use ::history::why::{Findings, Sentence, Target, hold_ups};
 use facts::task::chain::{Activity, Chain, End, HeldUp, Link, Object, WaitSource as _, chain_of};
 use probe::waits::WaitReader;
 use serde_json::{Value, json};
@@ -14,19 +14,35 @@ const MOST_PROCESSES: usize = 4;
 const LOOKS: u32 = 10;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
+/// The time over which sockets are compared.
+const BETWEEN_SOCKETS: Duration = Duration::from_millis(500);
+
+/// Adds what is seen now.
+pub(super) fn complete(findings: &mut Findings) {
+    let Ok(mut reader) = WaitReader::open() else { return };
+    let begun = Instant::now();
+    let before = findings.are_of_sockets().then(|| reader.inet_sockets());
+    findings.add(sentences(&mut reader));
+    if let Some(before) = before {
+        std::thread::sleep(BETWEEN_SOCKETS.saturating_sub(begun.elapsed()));
+        reader.look_again();
+        let now = reader.inet_sockets();
+        findings.name_sockets(&before, &now, |inode| reader.owner_of(inode));
+    }
+}
+
 /// Looks at all processes, and several times at those that something holds up. Returns sentences about that.
-pub(super) fn sentences() -> Vec<Sentence> {
-    let Ok(mut reader) = WaitReader::open() else { return Vec::new() };
+fn sentences(reader: &mut WaitReader) -> Vec<Sentence> {
     let mut held_up = HeldUp::default();
     let mut pids = reader.pids();
     pids.retain(|pid| *pid != std::process::id());
-    pids = held_up.look(&mut reader, &pids);
+    pids = held_up.look(reader, &pids);
     while !pids.is_empty() && held_up.looks < LOOKS {
         std::thread::sleep(BETWEEN_LOOKS);
         reader.look_again();
-        held_up.look(&mut reader, &pids);
+        held_up.look(reader, &pids);
     }
-    hold_ups(&held_up, &mut reader)
+    hold_ups(&held_up, reader)
 }
 
 /// Follows what the processes of a target wait for now; none if they are gone, or not known by process or name.

@@ -47,6 +47,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         names("why_names_what_is_forked_and_who_forks", storm),
         names("why_names_hogs_before_a_storm_that_uses_little", little_storm),
         names("why_names_who_floods_the_network", || first("network", "culprit", stages::network)),
+        names("why_names_who_accepts_no_connection", || first("connections", "culprit", stages::unaccepted)),
+        names("why_names_who_reads_no_datagram", || first("datagrams", "culprit", stages::unread)),
         names("why_names_who_fills_a_disk", || first("full_filesystem", "culprit", stages::full)),
         names("why_names_a_lock_convoy", || first("locks", "culprit", stages::locks)),
         names("why_says_nothing_false_of_generated_troubles", generated::troubles),

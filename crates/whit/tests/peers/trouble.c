@@ -41,6 +41,32 @@ int main(int count, char **words) {
         getsockname(in, (void *)&address, &length);
         for (;;) sendto(out, "x", 1, 0, (void *)&address, length);
     }
+    if (!strcmp(what, "unread")) {
+        /* Datagrams that nothing reads: too few for the network to be busy. */
+        int in = socket(AF_INET, SOCK_DGRAM, 0), out = socket(AF_INET, SOCK_DGRAM, 0);
+        struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+        socklen_t length = sizeof address;
+        static char datagram[1000];
+        bind(in, (void *)&address, length);
+        getsockname(in, (void *)&address, &length);
+        for (;; usleep(2000)) sendto(out, datagram, sizeof datagram, 0, (void *)&address, length);
+    }
+    if (!strcmp(what, "unaccepted")) {
+        /* Connections that nothing accepts, and clients that give up after half a second. */
+        int server = socket(AF_INET, SOCK_STREAM, 0);
+        struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+        socklen_t length = sizeof address;
+        if (bind(server, (void *)&address, length) || listen(server, 4)) return 2;
+        getsockname(server, (void *)&address, &length);
+        for (int clients[10], round = 0;; round++) {
+            for (int i = 0; i < 10; i++) {
+                if (round) close(clients[i]);
+                clients[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+                connect(clients[i], (void *)&address, length);
+            }
+            usleep(500000);
+        }
+    }
     if (!strcmp(what, "ring")) {
         /* Waits in io_uring for what never comes: no disk has a part in it. */
         struct io_uring_params ring = { 0 };

@@ -11,6 +11,17 @@ use crate::why::sentence::{Evidence, Trouble};
 
 /// Fewer packets in each second are no trouble.
 const MANY: f64 = 20_000.0;
+/// Fewer connections in each second that find a queue full are no trouble. Their clients try again after a second.
+const LEAST_OVERFLOWS: f64 = 0.05;
+/// Fewer datagrams that are lost in each second are none.
+const LEAST_DATAGRAMS: f64 = 1.0;
+/// Fewer segments in each second that are sent again, and a smaller part of them, are none: some are lost on every way.
+const LEAST_SENT_AGAIN: f64 = 5.0;
+const LEAST_PART_SENT_AGAIN: f64 = 0.03;
+/// Fewer attempts to connect that are repeated are none.
+const LEAST_ATTEMPTS: f64 = 1.0;
+/// The shortest time after which TCP takes a segment for lost if nothing comes back: `TCP_RTO_MIN`.
+const SHORTEST_TIMEOUT_S: f64 = 0.2;
 
 /// Many packets.
 pub(super) fn packets(examiner: &Examiner<'_>) -> Found {
@@ -39,4 +50,74 @@ fn waits_by_kernel(examiner: &Examiner<'_>) -> Result<Option<Evidence>, QueryErr
          sum(rate(node_cpu_seconds_total{mode!~\"idle|iowait|steal\"}[W]))",
     )?;
     Ok(part.map(|part| Evidence { value: waits.waited.value * part.value, ..part }))
+}
+
+/// Connections that found the queue of a listening program full.
+pub(super) fn connections(examiner: &Examiner<'_>) -> Found {
+    let overflows = "rate(node_netstat_TcpExt_ListenOverflows[W])";
+    let Some(rate) = examiner.number(overflows)?.filter(|rate| rate.value > LEAST_OVERFLOWS) else {
+        return Ok(None);
+    };
+    let before = examiner.compared(overflows, "")?;
+    let text = format!(
+        "{} connections in each second{before} found the queue of a listening program full: their clients try again after a second or more.",
+        few(rate.value)
+    );
+    Ok(Some(sentence(Trouble::Connections, Cost::Within(rate.value), text, None, [rate])))
+}
+
+/// Datagrams that arrived, and were lost since their program did not read them soon enough.
+pub(super) fn datagrams(examiner: &Examiner<'_>) -> Found {
+    let lost = ["Udp", "Udp6"].map(|udp| format!("rate(node_netstat_{udp}_RcvbufErrors[W])"));
+    let mut evidence = Vec::new();
+    for rate in &lost {
+        evidence.extend(examiner.number(rate)?.filter(|rate| rate.value > 0.0));
+    }
+    let all: f64 = evidence.iter().map(|rate| rate.value).sum();
+    if all < LEAST_DATAGRAMS {
+        return Ok(None);
+    }
+    let text = format!(
+        "{} datagrams in each second were lost: their program did not read them before its buffer was full.",
+        few(all)
+    );
+    // No task waits for a datagram that is lost: what makes tasks wait comes first.
+    Ok(Some(sentence(Trouble::Datagrams, Cost::Within(0.0), text, None, evidence)))
+}
+
+/// Segments of TCP that were sent again.
+pub(super) fn retransmissions(examiner: &Examiner<'_>) -> Found {
+    let rate = |counter: &str| examiner.number(&format!("rate(node_netstat_{counter}[W])"));
+    let Some(all) = rate("Tcp_RetransSegs")?.filter(|all| all.value > LEAST_ATTEMPTS) else {
+        return Ok(None);
+    };
+    let attempts = rate("TcpExt_TCPSynRetrans")?;
+    let overflows = rate("TcpExt_ListenOverflows")?.map_or(0.0, |rate| rate.value);
+    let of_attempts = attempts.as_ref().map_or(0.0, |attempts| attempts.value);
+    let of_data = all.value - of_attempts;
+    let part = rate("Tcp_OutSegs")?.map(|sent| of_data / (sent.value + of_data));
+    let timeouts = rate("TcpExt_TCPTimeouts")?;
+    let cost = Cost::Within(timeouts.as_ref().map_or(0.0, |timeouts| timeouts.value) * SHORTEST_TIMEOUT_S);
+    let text = match part.filter(|part| of_data > LEAST_SENT_AGAIN && *part > LEAST_PART_SENT_AGAIN) {
+        Some(part) => format!(
+            "{} of the segments that TCP sent were sent again, {} in each second: on a way packets are lost or held up.",
+            percent(part),
+            few(of_data)
+        ),
+        // A full queue here makes clients here try again, which is said already.
+        None if of_attempts > LEAST_ATTEMPTS && overflows < of_attempts / 2.0 => {
+            format!(
+                "{} attempts to connect by TCP in each second were repeated: nothing answered them.",
+                few(of_attempts)
+            )
+        }
+        None => return Ok(None),
+    };
+    let evidence = [all].into_iter().chain(attempts).chain(timeouts);
+    Ok(Some(sentence(Trouble::Retransmissions, cost, text, None, evidence)))
+}
+
+/// A number of events that may be less than one.
+fn few(value: f64) -> String {
+    if value < 10.0 { format!("{value:.1}") } else { count(value) }
 }

@@ -82,6 +82,11 @@ impl Sockets {
         self.inet.push((protocol, socket));
     }
 
+    /// All of TCP and UDP.
+    pub(super) fn inet(&self) -> &[(InetProtocol, InetSocket)] {
+        &self.inet
+    }
+
     /// Returns the other end of a socket; `None` if the socket is not known, or not connected.
     pub(super) fn other_end(&self, inode: u32) -> Option<OtherEnd> {
         if let Some(socket) = self.unix.get(&inode) {

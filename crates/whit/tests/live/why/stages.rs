@@ -244,6 +244,18 @@ pub(super) fn network(scratch: &Scratch) -> Staged {
     vec![Box::new(Load::start(&[&culprit, "flood"]))]
 }
 
+/// A server that accepts no connection.
+pub(super) fn unaccepted(scratch: &Scratch) -> Staged {
+    let (culprit, _) = programs(scratch);
+    vec![Box::new(Load::start(&[&culprit, "unaccepted"]))]
+}
+
+/// A program that reads no datagram.
+pub(super) fn unread(scratch: &Scratch) -> Staged {
+    let (culprit, _) = programs(scratch);
+    vec![Box::new(Load::start(&[&culprit, "unread"]))]
+}
+
 /// A filesystem in a file.
 struct Mounted(PathBuf);
 
