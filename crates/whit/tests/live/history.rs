@@ -1,5 +1,6 @@
 //! `whit history`: what it exports can be imported again, and what sysstat recorded is what whit records.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
@@ -12,6 +13,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     vec![
         exact("an_export_can_be_imported", &[], round_trip),
         exact("a_metric_that_is_misspelt_is_named", &[], misspelt),
+        exact("protocols_are_counted_as_nstat_does", &[Need::Program("nstat")], protocols),
         timed(
             "sysstat_recorded_the_same",
             &[Need::Program("sadf")],
@@ -52,6 +54,51 @@ fn misspelt() -> Result<(), Failed> {
     // It is known, and has no series of this name.
     let none = ask(&["whit_task_waiting{comm=\"none\"}", "--fail-empty"])?;
     assert!(none.status.code() == Some(1) && none.stderr.is_empty(), "{none:?}");
+    Ok(())
+}
+
+/// The counters of protocols by nstat, as the catalogue names them.
+fn counted_by_nstat() -> BTreeMap<String, f64> {
+    let output = Command::new("nstat").arg("-asz").output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let counter = |line: &str| {
+        let mut words = line.split_ascii_whitespace();
+        let name = words.next()?;
+        let protocol =
+            ["TcpExt", "Tcp", "Udp6", "Udp"].into_iter().find(|protocol| name.starts_with(protocol))?;
+        Some((format!("node_netstat_{protocol}_{}", &name[protocol.len()..]), words.next()?.parse().ok()?))
+    };
+    text.lines().filter_map(counter).collect()
+}
+
+/// What whit recorded lies between what nstat says before and after.
+fn protocols() -> Result<(), Failed> {
+    let scratch = Scratch::new("history-protocols");
+    let data = scratch.0.join("data");
+    let before = counted_by_nstat();
+    assert!(agent(&data, &["-i", "50ms", "-n", "2"]).status()?.success());
+    let after = counted_by_nstat();
+    let text = whit(&[
+        "history",
+        "export",
+        "--data",
+        shown(&data),
+        "--format",
+        "json",
+        "--series",
+        "node_netstat_*",
+    ]);
+    let mut compared = 0;
+    for document in documents(&text) {
+        let name = document["series"].as_str().unwrap_or_default();
+        let value = document["values"][0].as_f64().ok_or_else(|| format!("{name} has no value"))?;
+        // nstat shows no connections that are there now.
+        let Some(before) = before.get(name) else { continue };
+        let between = *before..=after[name];
+        assert!(between.contains(&value), "{name}: {value}, nstat {between:?}");
+        compared += 1;
+    }
+    assert!(compared >= 20, "only {compared} counters: {text}");
     Ok(())
 }
 
