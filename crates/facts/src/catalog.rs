@@ -12,12 +12,10 @@ mod tasks;
 pub use agent::{AGENT_METRICS, AgentMetric, agent_metric};
 pub use document::markdown;
 pub use restore::{RESTORED, Restoration};
+pub use rows::METRICS;
 pub use tasks::{TASK_METRICS, TASK_WAITING, TaskMetric, task_metric};
 
 use std::fmt;
-
-use protocols::PROTOCOLS;
-use rows::MACHINE;
 
 use crate::sample::Sample;
 use crate::source::Source;
@@ -145,19 +143,6 @@ impl fmt::Display for LabelValue<'_> {
 
 /// Takes one value of a metric: the values of its labels in their order, and the figure.
 pub type Visit<'a> = &'a mut dyn FnMut(&[LabelValue<'_>], f64);
-
-/// Every metric that whit reads of a machine.
-pub const METRICS: &[Metric] = &join::<{ MACHINE.len() + PROTOCOLS.len() }>(MACHINE, PROTOCOLS);
-
-const fn join<const ALL: usize>(first: &[Metric], second: &[Metric]) -> [Metric; ALL] {
-    let mut all = [first[0]; ALL];
-    let mut place = 0;
-    while place < ALL {
-        all[place] = if place < first.len() { first[place] } else { second[place - first.len()] };
-        place += 1;
-    }
-    all
-}
 
 /// One row: a metric of the machine, which is a series for each set of label values.
 #[derive(Clone, Copy)]

@@ -2,7 +2,6 @@
 
 use super::Kind::{Counter, Gauge};
 use super::access;
-use super::rows::row;
 use super::{Kind, Metric, Unit, Visit};
 use crate::linux::net_protocols::NetProtocolField;
 use crate::sample::Sample;
@@ -15,7 +14,7 @@ const fn counter(
     help: &'static str,
     visit: fn(&Sample, Visit<'_>),
 ) -> Metric {
-    row(name, &[], Unit::Count, kind, Source::NetProtocols, since, help, visit)
+    Metric { name, labels: &[], unit: Unit::Count, kind, source: Source::NetProtocols, since, help, visit }
 }
 
 /// Their counters, by the names that node_exporter makes of the kernel's.

@@ -6,6 +6,7 @@ use super::Unit::{
     Percent, Ratio, Seconds, WattHours, Watts,
 };
 use super::access::{self, seconds};
+use super::protocols::PROTOCOLS;
 use super::{Kind, Metric, Unit, Visit};
 use crate::linux::diskstats::SECTOR_BYTES;
 use crate::linux::meminfo::MemInfoField;
@@ -17,8 +18,21 @@ use crate::source::Source::{
     PressureIrq, PressureMemory, Sensors, Uptime, VmStat, Wireless, ZoneInfo, Zram,
 };
 
+/// Every metric that whit reads of a machine.
+pub const METRICS: &[Metric] = &join::<{ MACHINE.len() + PROTOCOLS.len() }>(MACHINE, PROTOCOLS);
+
+const fn join<const ALL: usize>(first: &[Metric], second: &[Metric]) -> [Metric; ALL] {
+    let mut all = [first[0]; ALL];
+    let mut place = 0;
+    while place < ALL {
+        all[place] = if place < first.len() { first[place] } else { second[place - first.len()] };
+        place += 1;
+    }
+    all
+}
+
 #[allow(clippy::too_many_arguments, reason = "the columns of a table")]
-pub(super) const fn row(
+const fn row(
     name: &'static str,
     labels: &'static [&'static str],
     unit: Unit,
@@ -33,7 +47,7 @@ pub(super) const fn row(
 
 /// The metrics of the machine but those of protocols, source by source.
 #[rustfmt::skip]
-pub(super) const MACHINE: &[Metric] = &[
+const MACHINE: &[Metric] = &[
     row("node_cpu_seconds_total", &["cpu", "mode"], Seconds, Counter, Source::Stat, "2.4",
         "CPU time by mode; the time of guests is user time.",
         access::cpu_seconds),
