@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use ::history::past::Past;
 use ::query::{Answer, Limits, Query, QueryError};
+use facts::container::ContainerNames;
 use facts::sample::Clock;
 use facts::task::TaskRow;
 use facts::task::store::TaskStore;
@@ -101,6 +102,11 @@ impl PastView {
         tasks.show_past(found.store, found.unrecorded_cpu, found.lost_exits);
         labels.show_past(found.cgroups, found.command_lines);
         Ok(())
+    }
+
+    /// The names of containers that the history knows.
+    pub fn container_names(&self) -> ContainerNames {
+        self.past.container_names().clone()
     }
 
     /// All tasks at the last reading before a time in nanoseconds since 1970, and when that was.

@@ -37,6 +37,22 @@ pub struct Container<'p> {
     pub engine: &'static str,
     /// Its name, or the first twelve digits of its id.
     pub name: Cow<'p, str>,
+    /// All digits of its id; empty if the path has a name.
+    pub id: &'p str,
+    /// The pod of Kubernetes in which it is, and the namespace of that; empty if there is none, or its name is not known.
+    pub pod: &'p str,
+    /// The namespace.
+    pub namespace: &'p str,
+}
+
+impl fmt::Display for Container<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ", self.engine)?;
+        for above in [self.namespace, self.pod].into_iter().filter(|above| !above.is_empty()) {
+            write!(f, "{above}/")?;
+        }
+        f.write_str(&self.name)
+    }
 }
 
 /// The unit and the container of a cgroup.
@@ -92,16 +108,38 @@ impl<'p> CgroupName<'p> {
     pub fn container_name(&self) -> &str {
         self.container.as_ref().map_or("", |container| &container.name)
     }
+
+    /// The name of its pod; empty if there is none.
+    pub fn pod(&self) -> &'p str {
+        self.container.as_ref().map_or("", |container| container.pod)
+    }
+
+    /// The namespace of its pod; empty if there is none.
+    pub fn namespace(&self) -> &'p str {
+        self.container.as_ref().map_or("", |container| container.namespace)
+    }
+
+    /// All digits of the ids of the container and of the one in which that is, as far as the path has them.
+    pub fn ids(&self) -> impl Iterator<Item = &'p str> + use<'p> {
+        let both =
+            [&self.container, &self.outer].map(|container| container.as_ref().map_or("", |one| one.id));
+        both.into_iter().filter(|id| !id.is_empty())
+    }
+
+    /// The container, and the one in which that is.
+    pub(crate) fn containers_mut(&mut self) -> impl Iterator<Item = &mut Container<'p>> {
+        self.container.iter_mut().chain(&mut self.outer)
+    }
 }
 
 /// The container or else the unit, with what is below it; else the path.
 impl fmt::Display for CgroupName<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(Container { engine, name }) = &self.container {
+        if let Some(container) = &self.container {
             if let Some(outer) = &self.outer {
-                write!(f, "{} {} ", outer.engine, outer.name)?;
+                write!(f, "{outer} ")?;
             }
-            write!(f, "{engine} {name}")?;
+            container.fmt(f)?;
             // Of a unit in it its name suffices: the slices above that are as everywhere.
             let below = self.below.strip_prefix('/').filter(|below| !PAYLOADS.contains(below));
             let unit = below.and_then(|below| below.rsplit('/').find(|part| is_unit(part)));
@@ -115,8 +153,9 @@ impl fmt::Display for CgroupName<'_> {
 
 /// The container that a directory is of, which is below two others.
 fn container<'p>([grandparent, parent]: [&str; 2], directory: &'p str) -> Option<Container<'p>> {
-    let made = |engine, name| Some(Container { engine, name });
-    let of_id = |engine, id: &'p str| made(engine, Cow::Borrowed(id.get(..SHOWN_DIGITS)?));
+    let with_id = |engine, name, id| Some(Container { engine, name, id, pod: "", namespace: "" });
+    let made = |engine, name| with_id(engine, name, "");
+    let of_id = |engine, id: &'p str| with_id(engine, Cow::Borrowed(id.get(..SHOWN_DIGITS)?), id);
     let bare = directory.strip_suffix(".scope").unwrap_or(directory);
     // Without a driver for systemd, containerd appends to the slice of the pod: SLICE:ENGINE:ID.
     if let Some((rest, id)) = bare.rsplit_once(':').filter(|(_, id)| is_id(id)) {
@@ -124,10 +163,10 @@ fn container<'p>([grandparent, parent]: [&str; 2], directory: &'p str) -> Option
         let known = ENGINES.iter().find(|(start, _)| start.strip_suffix('-') == Some(prefix));
         return of_id(known.map_or("container", |(_, engine)| engine), id);
     }
-    let with_id = |(start, engine): &(&str, &'static str)| {
+    let after = |(start, engine): &(&str, &'static str)| {
         Some((*engine, bare.strip_prefix(start).filter(|id| is_id(id))?))
     };
-    if let Some((engine, id)) = ENGINES.iter().find_map(with_id) {
+    if let Some((engine, id)) = ENGINES.iter().find_map(after) {
         return of_id(engine, id);
     }
     if is_id(bare) {

@@ -11,6 +11,7 @@ pub mod battery;
 pub mod catalog;
 pub mod cgroup;
 pub mod cgroup_name;
+pub mod container;
 pub mod cursor;
 pub mod freebsd;
 pub mod linux;

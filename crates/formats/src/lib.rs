@@ -8,6 +8,7 @@
 pub mod atom;
 pub mod certificate;
 pub mod conky;
+pub mod containers;
 pub mod dbus;
 pub mod dns;
 pub mod exposition;

@@ -1,7 +1,8 @@
 //! Names and kinds of series that one part of the program makes and others ask for.
 
 use facts::catalog::{Kind, agent_metric};
-use formats::series_name::metric_of;
+use facts::container::{ContainerIdentity, ContainerNames};
+use formats::series_name::{SeriesName, metric_of};
 use store::SeriesKind;
 
 /// Alerts, as Prometheus names them.
@@ -16,8 +17,21 @@ pub const LOW_PRIORITY_TOTALS: &str = "whit_low_priority_run_queue_seconds_total
 /// How many tasks sleep and cannot be interrupted.
 pub const UNINTERRUPTIBLE: &str = "whit_uninterruptible_tasks";
 
-/// Metrics that only users with access to all tasks may see: labels of alerts can be names of tasks, and totals contain the tasks of all users.
-pub const RESTRICTED: [&str; 3] = [ALERTS, TASK_TOTALS, LOW_PRIORITY_TOTALS];
+/// What containers are called, in the labels.
+pub const CONTAINERS: &str = "whit_container_info";
+
+/// Metrics that only users with access to all tasks may see: labels of alerts can be names of tasks, totals contain the tasks of all users,
+/// and containers and their images may be of others.
+pub const RESTRICTED: [&str; 4] = [ALERTS, TASK_TOTALS, LOW_PRIORITY_TOTALS, CONTAINERS];
+
+/// Takes the name of a container, if a series says one.
+pub fn name_container(series: &SeriesName, names: &mut ContainerNames) {
+    if series.metric() == CONTAINERS {
+        let [name, pod, namespace] =
+            ["container", "pod", "namespace"].map(|label| series.get(label).to_owned());
+        names.insert(series.get("id"), ContainerIdentity { name, pod, namespace });
+    }
+}
 
 /// Returns how a series of this kind is stored.
 pub fn series_kind(kind: Kind) -> SeriesKind {

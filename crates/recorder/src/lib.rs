@@ -7,6 +7,7 @@
 
 mod alert_series;
 mod budget;
+mod container_series;
 mod data_directory;
 mod feed_series;
 pub mod link;

@@ -5,6 +5,7 @@ use formats::relabel::Relabelling;
 use store::{SeriesId, Store};
 
 use crate::alert_series::AlertSeries;
+use crate::container_series::ContainerSeries;
 use crate::feed_series::FeedSeries;
 use crate::machine_series::MachineSeries;
 use crate::messages::ServerReport;
@@ -19,6 +20,7 @@ pub(crate) struct Recorded {
     machine: MachineSeries,
     pub(crate) own: OwnSeries,
     pub(crate) tasks: TaskSeries,
+    pub(crate) containers: ContainerSeries,
     alerts: AlertSeries,
     feeds: FeedSeries,
     receivers: ReceiverSeries,
@@ -31,6 +33,7 @@ impl Recorded {
             machine: MachineSeries::default(),
             own: OwnSeries::default(),
             tasks: TaskSeries::default(),
+            containers: ContainerSeries::new(),
             alerts: AlertSeries::default(),
             feeds: FeedSeries::default(),
             receivers: ReceiverSeries::default(),
@@ -46,6 +49,7 @@ impl Recorded {
     pub(crate) fn collect_others(&mut self, own: OwnState, report: &ServerReport, store: &mut Store) {
         self.own.collect(own, &mut self.registry, store);
         self.tasks.register(&mut self.registry, store);
+        self.containers.register(&mut self.registry, store);
         self.alerts.collect(&report.alerts, &mut self.registry, store);
         self.feeds.collect(&report.feeds, &mut self.registry, store);
         self.receivers.collect(&report.receivers, &mut self.registry, store);
@@ -53,7 +57,8 @@ impl Recorded {
 
     /// The last tick's values, with the names under which they are recorded; without alerts, feeds and receivers.
     pub(crate) fn named(&self) -> impl Iterator<Item = (&str, SeriesId, f64)> {
-        self.machine.recorded().chain(self.own.recorded()).chain(self.tasks.recorded())
+        let machine = self.machine.recorded().chain(self.own.recorded());
+        machine.chain(self.tasks.recorded()).chain(self.containers.recorded())
     }
 
     /// Returns the values of the last tick that all users may see. The sums over all tasks are not among them.
@@ -73,6 +78,7 @@ impl Recorded {
         self.machine = MachineSeries::default();
         self.own.forget_names();
         self.tasks.forget_names();
+        self.containers.forget_names();
         self.alerts.forget_names();
         self.feeds.forget_names();
         self.receivers.forget_names();

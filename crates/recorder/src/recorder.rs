@@ -111,6 +111,9 @@ impl Recorder {
         self.series.own.end(Part::Machine);
         if self.slow_schedule.take_due(0, self.machine.now().clock.realtime) {
             self.slow.sample();
+            if let (Some(tasks), Some(labels)) = (&self.tasks, &mut self.labels) {
+                self.series.containers.look(&tasks.store, labels);
+            }
         }
         self.series.own.end(Part::Slow);
         // Between two readings of the slow sources their values are the last ones.

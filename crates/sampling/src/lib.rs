@@ -2,7 +2,7 @@
 //!
 //! The parts that every program needs if it reads a machine again and again, whatever it does with the figures: samples and the rates
 //! between them ([`machine`], [`network_total`], [`tasks`]), when to take them ([`schedule`], [`ticker`]), names and labels ([`users`],
-//! [`task_labels`], [`cgroup_members`]), the output of commands ([`command`]), and what the program itself costs ([`own_cost`]).
+//! [`task_labels`], [`cgroup_members`], [`containers`]), the output of commands ([`command`]), and what the program itself costs ([`own_cost`]).
 
 pub mod agent_client;
 pub mod agent_protocol;
@@ -10,6 +10,7 @@ pub mod asleep;
 mod cgroup_ids;
 pub mod cgroup_members;
 pub mod command;
+pub mod containers;
 pub mod machine;
 mod memory;
 pub mod network_total;

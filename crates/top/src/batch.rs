@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use facts::cgroup_name::CgroupName;
 use facts::linux::pressure::Pressure;
 use facts::linux::system_calls::SystemCall;
 use facts::sample::Reading;
@@ -12,6 +11,7 @@ use facts::task::wait::Wait;
 use facts::task::waits::Waits;
 use facts::task::{Accounting, TimeBreakdown};
 use facts::unit::{Bytes, Nanos};
+use sampling::containers::MetContainers;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -201,6 +201,9 @@ struct RowJson<'a> {
     /// What its path names.
     unit: Option<String>,
     container: Option<String>,
+    /// In Kubernetes.
+    pod: Option<String>,
+    namespace: Option<String>,
     threads: u32,
     processes: u32,
     is_ended: bool,
@@ -288,6 +291,7 @@ fn write_json(
             swapped: session.tasks.swapped(line.id),
         };
         let waits = WaitJson::all(waits);
+        let cgroup = cgroup.map(|path| CgroupJson::new(path, &mut session.containers));
         tasks.push(RowJson::new(&row, waits, user, cgroup, command_line, since_start));
     }
     let document = TickJson {
@@ -338,12 +342,36 @@ impl MachineJson {
     }
 }
 
+/// A cgroup, and what its path names.
+#[derive(Default)]
+struct CgroupJson {
+    path: Option<String>,
+    unit: Option<String>,
+    container: Option<String>,
+    pod: Option<String>,
+    namespace: Option<String>,
+}
+
+impl CgroupJson {
+    fn new(path: String, containers: &mut MetContainers) -> Self {
+        let name = containers.cgroup_name(&path);
+        let known = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+        Self {
+            unit: known(name.unit_name()),
+            container: known(name.container_name()),
+            pod: known(name.pod()),
+            namespace: known(name.namespace()),
+            path: Some(path),
+        }
+    }
+}
+
 impl<'a> RowJson<'a> {
     fn new(
         row: &GroupRow<'_>,
         waits: Option<Vec<WaitJson>>,
         user: Option<&'a str>,
-        cgroup: Option<String>,
+        cgroup: Option<CgroupJson>,
         command_line: Option<String>,
         beside: SinceStart,
     ) -> Self {
@@ -351,7 +379,7 @@ impl<'a> RowJson<'a> {
             row.breakdown();
         let nanos = |value: Option<Nanos>| value.map(|value| value.0);
         let is_one = !row.is_several();
-        let CgroupName { unit, container, .. } = CgroupName::of(cgroup.as_deref().unwrap_or_default());
+        let CgroupJson { path, unit, container, pod, namespace } = cgroup.unwrap_or_default();
         Self {
             pid: is_one.then(|| row.pid()),
             tgid: is_one.then(|| row.tgid()),
@@ -363,9 +391,11 @@ impl<'a> RowJson<'a> {
             state: row.state().map(char::from),
             waits,
             nice: row.nice(),
-            unit: unit.map(str::to_owned),
-            container: container.map(|container| container.name.into_owned()),
-            cgroup,
+            cgroup: path,
+            unit,
+            container,
+            pod,
+            namespace,
             threads: row.sum.threads,
             processes: row.sum.processes,
             is_ended: row.is_ended,

@@ -2,6 +2,7 @@
 
 use facts::task::Cause;
 use facts::unit::Nanos;
+use sampling::containers::MetContainers;
 
 use super::columns::Column;
 use super::machine::Machine;
@@ -71,6 +72,7 @@ impl Session {
         // Tasks are read after the machine, within the same tick.
         let tasks_ns = now.saturating_add(i64::try_from(interval.0 / 2).unwrap_or(0));
         view.show_tasks(tasks_ns, &mut self.tasks, &mut self.commands)?;
+        self.containers = MetContainers::of_past(view.container_names());
         self.machine.show_past(machine);
         self.is_of_past = true;
         Ok(now)

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use facts::cgroup_name::CgroupName;
 use facts::linux::meminfo::MemInfoField;
 use facts::sample::Absence;
 use facts::task::TaskRow;
@@ -25,6 +24,7 @@ use command::agent_rows;
 use command::delay_accounting;
 use command::failure::Failure;
 use sampling::cgroup_members::CgroupMembers;
+use sampling::containers::MetContainers;
 use sampling::task_labels::TaskLabels;
 use sampling::tasks::TaskSampler;
 use sampling::users::Users;
@@ -36,6 +36,7 @@ pub(super) struct Session {
     pub(super) tasks: TaskSampler,
     pub(super) users: Users,
     pub(super) commands: TaskLabels,
+    pub(super) containers: MetContainers,
     pub(super) settings: Settings,
     pub(super) arrangement: Arrangement,
     /// The selection that is shown.
@@ -121,6 +122,7 @@ impl Session {
             tasks: open_tasks(options, options.at_ns.is_some())?,
             users: Users::read(),
             commands: TaskLabels::new(TaskFiles::open(&options.roots)?),
+            containers: met_containers(options),
             arrangement: Arrangement {
                 sort: settings.sort,
                 is_reversed: settings.is_reversed,
@@ -149,6 +151,7 @@ impl Session {
     pub(super) fn open_present(&mut self, options: &TopOptions) -> Result<(), Failure> {
         self.tasks = open_tasks(options, false)?;
         self.commands = TaskLabels::new(TaskFiles::open(&options.roots)?);
+        self.containers = met_containers(options);
         Ok(())
     }
 
@@ -324,14 +327,14 @@ impl Session {
 
     /// Appends what stands for a row: its name or command line; of a sum by cgroup, the name that people know.
     pub(super) fn push_command(&mut self, id: RowId, out: &mut String) {
-        let Self { tasks, commands, settings, users, .. } = self;
+        let Self { tasks, commands, containers, settings, users, .. } = self;
         let beside = Beside { users, memory_total: None };
         let cell = Cell::new(tasks, id);
         let row = &cell.row;
         let is_path = settings.by == GroupBy::Cgroup;
         let path = if is_path { commands.cgroup_of(row, tasks.living(id)) } else { None };
         if let Some(path) = path {
-            push_printable(out, CgroupName::of(path).to_string().as_bytes());
+            push_printable(out, containers.cgroup_name(path).to_string().as_bytes());
             return out.push_str(&format!(" ×{}", row.sum.processes));
         }
         match settings.with_commands.then(|| commands.line_of(row)).flatten() {
@@ -360,8 +363,9 @@ impl Session {
 
     /// Appends the name of a row's cgroup.
     pub(super) fn push_cgroup(&mut self, id: RowId, out: &mut String) {
-        match self.cgroup_of(id) {
-            Some(path) => push_printable(out, CgroupName::of(path).to_string().as_bytes()),
+        let row = self.tasks.row(id);
+        match self.commands.cgroup_of(&row, self.tasks.living(id)) {
+            Some(path) => push_printable(out, self.containers.cgroup_name(path).to_string().as_bytes()),
             None => out.push('–'),
         }
     }
@@ -370,4 +374,9 @@ impl Session {
     pub(super) fn cgroup_of(&mut self, id: RowId) -> Option<&str> {
         self.commands.cgroup_of(&self.tasks.row(id), self.tasks.living(id))
     }
+}
+
+/// Of a captured machine no engine's files are there.
+fn met_containers(options: &TopOptions) -> MetContainers {
+    if options.roots.is_captured() { MetContainers::default() } else { MetContainers::live() }
 }

@@ -1,6 +1,5 @@
 //! Tasks of a tick as rows of the page.
 
-use facts::cgroup_name::CgroupName;
 use facts::sample::Clock;
 use facts::task::figure::Figure;
 use facts::task::groups::{GroupBy, GroupRow, RowId, TaskGroups};
@@ -8,7 +7,7 @@ use facts::task::store::TaskStore;
 use facts::task::waits::Waits;
 use facts::task::{Cause, TaskRow};
 use facts::unit::Nanos;
-use sampling::users::Users;
+use history::past::Names;
 
 use super::task_replies::{TaskEntry, Tasks};
 use history::past::{Past, PastTasks};
@@ -21,7 +20,7 @@ pub(super) fn rows(past: &Past, tasks: &PastTasks, by: GroupBy) -> Tasks {
         let row = groups.row(&tasks.store, id);
         let cgroup = row.cgroup().and_then(|id| tasks.cgroups.get(&id));
         let waits_for = reason(&groups, &tasks.store, id);
-        entry(&row, waits_for, cgroup.map_or("", String::as_str), (past.users(), tasks.clock), by)
+        entry(&row, waits_for, cgroup.map_or("", String::as_str), (past.names(), tasks.clock), by)
     });
     Tasks { at_ms: tasks.clock.realtime.0.cast_signed() / 1_000_000, rows: rows.collect() }
 }
@@ -36,11 +35,11 @@ pub(super) fn entry(
     row: &GroupRow<'_>,
     waits_for: Option<&'static str>,
     cgroup: &str,
-    (users, clock): (&Users, Clock),
+    (names, clock): (Names<'_>, Clock),
     by: GroupBy,
 ) -> TaskEntry {
     let parts = row.breakdown();
-    let user = row.uid().map(|uid| users.name_or_number(uid).into_owned());
+    let user = row.uid().map(|uid| names.users.name_or_number(uid).into_owned());
     let name = row.comm().map(|comm| comm.to_lossy()).filter(|name| !name.is_empty());
     let is_one = !row.is_several() || (by == GroupBy::Process && !row.is_ended);
     let single = |value: f64| value as f32;
@@ -50,7 +49,7 @@ pub(super) fn entry(
         started_ms: is_one.then(|| clock.realtime_ms_of(row.key().start)),
         user: user.unwrap_or_default(),
         cgroup: cgroup.to_owned(),
-        cgroup_name: CgroupName::of(cgroup).to_string(),
+        cgroup_name: names.containers.cgroup_name(cgroup).to_string(),
         threads: row.sum.threads,
         is_ended: row.is_ended,
         on_cpu: row.share(parts.on_cpu).map(single),

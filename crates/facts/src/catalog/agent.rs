@@ -29,7 +29,7 @@ const fn row(
 }
 
 /// All of them.
-pub const AGENT_METRICS: [AgentMetric; 55] = [
+pub const AGENT_METRICS: [AgentMetric; 56] = [
     row(
         "ALERTS",
         &["alertname", "alertstate", "severity"],
@@ -165,6 +165,13 @@ pub const AGENT_METRICS: [AgentMetric; 55] = [
         "Starts of the agent's server process.",
     ),
     row("whit_build_info", &["version"], Unit::Count, Kind::Gauge, "1, with the version of the agent."),
+    row(
+        "whit_container_info",
+        &["container", "id", "engine", "image", "pod", "namespace"],
+        Unit::Count,
+        Kind::Gauge,
+        "1 for each container with tasks that its engine's files describe; the labels container, pod and namespace are as those of its tasks.",
+    ),
     row(
         "whit_check_state",
         &["host", "check"],

@@ -109,7 +109,8 @@ impl Past {
     ) -> Result<PastExits, QueryError> {
         let failed = |error: StoreError| QueryError::Unreadable(error.to_string());
         let mut exits = PastExits::default();
-        let Some(labelling) = Labelling::new((&self.users, self.scope), matchers, None, ("", &LABELS)) else {
+        let Some(labelling) = Labelling::new((self.names(), self.scope), matchers, None, ("", &LABELS))
+        else {
             return Ok(exits);
         };
         let nanoseconds = |milliseconds: i64| milliseconds.saturating_mul(1_000_000);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::ops::RangeInclusive;
 
-use facts::cgroup_name::CgroupName;
+use facts::container::ContainerNames;
 use facts::task::TaskRow;
 use facts::task::comm::Comm;
 use facts::task::rounds::Scope;
@@ -18,9 +18,10 @@ use store::{Named, TaskNames};
 use super::doubts;
 use crate::task_sums::MinuteGroups;
 
-pub(super) const LABELS: [&str; 7] = ["pid", "tid", "comm", "user", "cgroup", "unit", "container"];
-pub(super) const LABELS_OF_WAITING: [&str; 8] =
-    ["pid", "tid", "comm", "user", "cgroup", "unit", "container", "reason"];
+pub(super) const LABELS: [&str; 9] =
+    ["pid", "tid", "comm", "user", "cgroup", "unit", "container", "pod", "namespace"];
+pub(super) const LABELS_OF_WAITING: [&str; 10] =
+    ["pid", "tid", "comm", "user", "cgroup", "unit", "container", "pod", "namespace", "reason"];
 
 /// The labels that distinguish tasks, as far as they are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -33,6 +34,8 @@ pub(super) struct TaskLabels {
     cgroup: Option<u32>,
     unit: Option<u32>,
     container: Option<u32>,
+    pod: Option<u32>,
+    namespace: Option<u32>,
     reason: Option<WaitReason>,
 }
 
@@ -89,26 +92,35 @@ struct CgroupLabels {
     path: u32,
     unit: u32,
     container: u32,
+    pod: u32,
+    namespace: u32,
 }
 
 impl Cgroups {
-    fn labels(&mut self, paths: &mut impl CgroupPaths, id: Option<u64>) -> Result<CgroupLabels, String> {
-        let Some(id) = id else { return Ok(self.labels_of("")) };
+    fn labels(
+        &mut self,
+        containers: &ContainerNames,
+        paths: &mut impl CgroupPaths,
+        id: Option<u64>,
+    ) -> Result<CgroupLabels, String> {
+        let Some(id) = id else { return Ok(self.labels_of(containers, "")) };
         let key = (paths.boot(), id);
         if let Some(labels) = self.known.get(&key) {
             return Ok(*labels);
         }
-        let labels = self.labels_of(paths.path(id)?.unwrap_or_default());
+        let labels = self.labels_of(containers, paths.path(id)?.unwrap_or_default());
         self.known.insert(key, labels);
         Ok(labels)
     }
 
-    fn labels_of(&mut self, path: &str) -> CgroupLabels {
-        let name = CgroupName::of(path);
+    fn labels_of(&mut self, containers: &ContainerNames, path: &str) -> CgroupLabels {
+        let name = containers.cgroup_name(path);
         CgroupLabels {
             path: self.place(path),
             unit: self.place(name.unit_name()),
             container: self.place(name.container_name()),
+            pod: self.place(name.pod()),
+            namespace: self.place(name.namespace()),
         }
     }
 
@@ -127,9 +139,18 @@ impl Cgroups {
     }
 }
 
+/// The names of what has numbers or ids.
+#[derive(Clone, Copy, Debug)]
+pub struct Names<'n> {
+    /// Users.
+    pub users: &'n Users,
+    /// Containers.
+    pub containers: &'n ContainerNames,
+}
+
 /// The labels of tasks: how they read, and which are wanted.
 pub(super) struct Labelling<'s> {
-    users: &'s Users,
+    names: Names<'s>,
     /// The scope of the tasks that are seen.
     scope: Scope,
     matchers: Vec<&'s Matcher>,
@@ -143,7 +164,7 @@ impl<'s> Labelling<'s> {
     /// Creates the labelling of tasks that meet conditions, with all labels; with those of a choice if there is one. `None`: no task can
     /// meet them.
     pub(super) fn new(
-        (users, scope): (&'s Users, Scope),
+        (names, scope): (Names<'s>, Scope),
         matchers: &'s [Matcher],
         choice: Option<&LabelChoice>,
         (metric, labels): (&'static str, &'static [&'static str]),
@@ -154,7 +175,7 @@ impl<'s> Labelling<'s> {
             .partition(|matcher| labels.contains(&matcher.label.as_str()));
         // Labels that no task has are empty.
         others.iter().all(|matcher| matcher.accepts("")).then(|| Self {
-            users,
+            names,
             scope,
             matchers: known,
             is_wanted: LABELS_OF_WAITING
@@ -227,11 +248,13 @@ impl<'s> Labelling<'s> {
                 "reason" => matcher.accepts(row.wait.map_or("", |wait| wait.reason.name())),
                 label => {
                     let mut cgroups = self.cgroups.borrow_mut();
-                    let CgroupLabels { path, unit, container } = cgroups.labels(paths, row.cgroup)?;
+                    let labels = cgroups.labels(self.names.containers, paths, row.cgroup)?;
                     let place = match label {
-                        "unit" => unit,
-                        "container" => container,
-                        _ => path,
+                        "unit" => labels.unit,
+                        "container" => labels.container,
+                        "pod" => labels.pod,
+                        "namespace" => labels.namespace,
+                        _ => labels.path,
                     };
                     matcher.accepts(cgroups.text(Some(place)))
                 }
@@ -248,9 +271,11 @@ impl<'s> Labelling<'s> {
     /// # Errors
     /// If the history cannot be read.
     pub(super) fn key(&mut self, paths: &mut impl CgroupPaths, row: &TaskRow) -> Result<TaskLabels, String> {
-        let [pid, tid, comm, user, cgroup, unit, container, reason] = self.is_wanted;
-        let is_of_cgroup = cgroup || unit || container;
-        let of_cgroup = is_of_cgroup.then(|| self.cgroups.get_mut().labels(paths, row.cgroup)).transpose()?;
+        let [pid, tid, comm, user, cgroup, unit, container, pod, namespace, reason] = self.is_wanted;
+        let is_of_cgroup = cgroup || unit || container || pod || namespace;
+        let containers = self.names.containers;
+        let of_cgroup =
+            is_of_cgroup.then(|| self.cgroups.get_mut().labels(containers, paths, row.cgroup)).transpose()?;
         Ok(TaskLabels {
             pid: pid.then_some(row.tgid.unwrap_or(row.key.pid)),
             tid: tid.then_some(row.key.pid),
@@ -259,6 +284,8 @@ impl<'s> Labelling<'s> {
             cgroup: of_cgroup.filter(|_| cgroup).map(|labels| labels.path),
             unit: of_cgroup.filter(|_| unit).map(|labels| labels.unit),
             container: of_cgroup.filter(|_| container).map(|labels| labels.container),
+            pod: of_cgroup.filter(|_| pod).map(|labels| labels.pod),
+            namespace: of_cgroup.filter(|_| namespace).map(|labels| labels.namespace),
             reason: row.wait.map(|wait| wait.reason).filter(|_| reason),
         })
     }
@@ -275,7 +302,7 @@ impl<'s> Labelling<'s> {
     pub(super) fn user(&self, uid: Option<u32>) -> Cow<'_, str> {
         match uid {
             None => Cow::Borrowed(""),
-            Some(uid) => self.users.name_or_number(uid),
+            Some(uid) => self.names.users.name_or_number(uid),
         }
     }
 
@@ -291,6 +318,8 @@ impl<'s> Labelling<'s> {
         name.set("cgroup", cgroups.text(key.cgroup));
         name.set("unit", cgroups.text(key.unit));
         name.set("container", cgroups.text(key.container));
+        name.set("pod", cgroups.text(key.pod));
+        name.set("namespace", cgroups.text(key.namespace));
         name.set("reason", key.reason.map_or("", WaitReason::name));
         name
     }

@@ -33,6 +33,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use facts::catalog::{AGENT_METRICS, METRICS, agent_metric};
+use facts::container::ContainerNames;
 use facts::task::TaskRow;
 use facts::task::rounds::Scope;
 use formats::series_name::{METRIC, SeriesName};
@@ -43,6 +44,7 @@ use store::{History, Reading, SeriesKind, StoreError};
 pub use batched_source::BatchedSource;
 pub use exits::EndedProcess;
 pub use exits::PastExit;
+pub use labelling::Names;
 pub use moment::{PastMachine, PastTasks};
 pub use process::{PastProcess, ProcessKey, Relative};
 pub use task_selection::BriefProcesses;
@@ -82,6 +84,8 @@ pub struct Past {
     path: PathBuf,
     sums: OnceCell<Option<PastSums>>,
     users: Users,
+    /// Those of containers; read from the names of series when they are needed.
+    containers: OnceCell<ContainerNames>,
     /// The scope of the tasks that are there.
     scope: Scope,
     /// The first and the last tick; read when it is needed.
@@ -131,6 +135,7 @@ impl Past {
             path: path.to_owned(),
             sums: OnceCell::new(),
             users: Users::read(),
+            containers: OnceCell::new(),
             scope: Scope::All,
             extent_ns: OnceCell::new(),
         })
@@ -140,6 +145,8 @@ impl Past {
     #[must_use]
     pub fn seen_by(mut self, scope: Scope) -> Self {
         if scope != Scope::All {
+            // The own tasks have the names of their containers.
+            self.container_names();
             self.recorded.series.retain(|(labels, _)| !metrics::RESTRICTED.contains(&labels.metric()));
             // What plugins and exporters say is for those who configured them.
             self.checks.path = None;
@@ -201,6 +208,22 @@ impl Past {
         &self.users
     }
 
+    /// The names of containers.
+    pub fn container_names(&self) -> &ContainerNames {
+        self.containers.get_or_init(|| {
+            let mut names = ContainerNames::default();
+            for (series, _) in &self.recorded.series {
+                metrics::name_container(series, &mut names);
+            }
+            names
+        })
+    }
+
+    /// The names of what tasks have numbers and ids of.
+    pub fn names(&self) -> Names<'_> {
+        Names { users: &self.users, containers: self.container_names() }
+    }
+
     /// The history itself.
     pub fn history(&self) -> &History {
         &self.recorded.history
@@ -223,7 +246,7 @@ impl Past {
         // Without them everything is replayed.
         let history = &self.recorded.history;
         let sums = self.sums.get_or_init(|| PastSums::open(&self.path, history)).as_ref();
-        VisibleTasks { history, sums, users: &self.users, scope: self.scope }
+        VisibleTasks { history, sums, names: self.names(), scope: self.scope }
     }
 
     /// The series of tasks that are selected.

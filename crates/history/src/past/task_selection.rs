@@ -3,10 +3,9 @@
 use facts::catalog::Kind;
 use facts::task::rounds::Scope;
 use query::Selection;
-use sampling::users::Users;
 use store::History;
 
-use super::labelling::Labelling;
+use super::labelling::{Labelling, Names};
 use super::past_sums::PastSums;
 use super::task_series::TaskSeries;
 
@@ -16,7 +15,7 @@ pub(super) struct VisibleTasks<'p> {
     pub(super) history: &'p History,
     /// `None`: there are none.
     pub(super) sums: Option<&'p PastSums>,
-    pub(super) users: &'p Users,
+    pub(super) names: Names<'p>,
     pub(super) scope: Scope,
 }
 
@@ -64,6 +63,6 @@ impl<'s> TaskSelection<'s> {
     pub(super) fn labelling(&self, tasks: VisibleTasks<'s>) -> Option<Labelling<'s>> {
         let sums = self.selection.sums.filter(|_| self.adds_up()).map(|sums| sums.by);
         let metric = (self.metric.name(), self.metric.labels());
-        Labelling::new((tasks.users, tasks.scope), self.selection.matchers, sums, metric)
+        Labelling::new((tasks.names, tasks.scope), self.selection.matchers, sums, metric)
     }
 }

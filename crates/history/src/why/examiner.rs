@@ -1,6 +1,5 @@
 //! Questions about a window, and what was answered.
 
-use facts::cgroup_name::CgroupName;
 use formats::series_name::SeriesName;
 use query::{Answer, Limits, Query, QueryError};
 
@@ -33,6 +32,9 @@ pub(super) struct Share {
     pub(super) processes: Option<u64>,
     /// Tasks of others, which the requester does not see, may do more.
     is_of_seen: bool,
+    /// What people call its cgroup, and the container that this is of.
+    cgroup_name: String,
+    container: Option<String>,
     pub(super) evidence: Evidence,
 }
 
@@ -78,9 +80,13 @@ impl<'p> Examiner<'p> {
     pub(super) fn several(&self, expression: &str) -> Result<Vec<Share>, QueryError> {
         let expression = self.fill_in(expression);
         let found = self.ask(&expression)?.into_iter().filter(|(_, value)| value.is_finite());
-        let share = |(name, value)| {
+        let containers = self.past.past().container_names();
+        let share = |(name, value): (SeriesName, f64)| {
             let evidence = Evidence { expression: expression.clone(), value };
-            Share { name, value, processes: None, is_of_seen: !self.sees_all, evidence }
+            let cgroup = containers.cgroup_name(name.get("cgroup"));
+            let (cgroup_name, container) = (cgroup.to_string(), cgroup.container.map(|one| one.to_string()));
+            let is_of_seen = !self.sees_all;
+            Share { name, value, processes: None, is_of_seen, cgroup_name, container, evidence }
         };
         Ok(found.map(share).collect())
     }
@@ -208,10 +214,14 @@ impl Share {
             "" => "a task without a name",
             comm => comm,
         };
-        match (self.name.get("pid"), self.processes) {
+        let task = match (self.name.get("pid"), self.processes) {
             ("", Some(count)) => format!("{count} processes named {comm}"),
             ("", None) => format!("processes named {comm}"),
             (pid, _) => format!("{comm} ({pid})"),
+        };
+        match &self.container {
+            Some(container) => format!("{task} in {container}"),
+            None => task,
         }
     }
 
@@ -232,8 +242,8 @@ impl Share {
     }
 
     /// What people call its cgroup.
-    pub(super) fn cgroup_name(&self) -> String {
-        CgroupName::of(self.name.get("cgroup")).to_string()
+    pub(super) fn cgroup_name(&self) -> &str {
+        &self.cgroup_name
     }
 }
 

@@ -5,10 +5,14 @@ mod recent;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use facts::container::ContainerNames;
 use facts::task::groups::{GroupBy, TaskGroups};
 use facts::task::rounds::Scope;
 use facts::task::store::TaskStore;
 use facts::task::{TaskKey, TaskRow};
+use formats::series_name::{SeriesName, metric_of};
+use history::metrics;
+use history::past::Names;
 use probe::background_job::Notifier;
 use query::Query;
 use sampling::task_labels::TaskLabels;
@@ -213,11 +217,12 @@ pub(super) struct Publisher {
     live: Arc<Live>,
     groups: Vec<(Watched, TaskGroups)>,
     users: Users,
+    containers: ContainerNames,
 }
 
 impl Publisher {
     pub(super) fn new(live: Arc<Live>) -> Self {
-        Self { live, groups: Vec::new(), users: Users::default() }
+        Self { live, groups: Vec::new(), users: Users::default(), containers: ContainerNames::default() }
     }
 
     /// A tick was taken.
@@ -239,10 +244,13 @@ impl Publisher {
         }
         if self.groups.is_empty() {
             self.users = Users::read();
+            self.containers = ContainerNames::default();
         }
         let mut series = std::mem::replace(&mut tick.series, Box::new(std::iter::empty())).peekable();
         // A tick that was sent before the series were subscribed to has none.
         if series.peek().is_some() {
+            let containers = &mut self.containers;
+            let series = series.inspect(|(name, _)| name_container(name, containers));
             // It is copied if an evaluation of the last tick still uses it.
             Arc::make_mut(&mut state.recent).push(tick.at_ms, series);
         }
@@ -283,12 +291,21 @@ impl Publisher {
                 false => labels.cgroup(row.key(), row.cgroup()),
             });
             let waits_for = task_rows::reason(groups, tasks, id);
-            let names = (&self.users, tasks.clock());
+            let names = (Names { users: &self.users, containers: &self.containers }, tasks.clock());
             rows.push(task_rows::entry(&row, waits_for, cgroup.unwrap_or_default(), names, watched.by));
         }
         let gone =
             gone.into_iter().filter(|key| groups.row_of(key.pid).is_none()).map(|key| key.pid).collect();
         serde_json::to_string(&ActiveTasks { at_ms: tick.at_ms, rows, gone }).ok()
+    }
+}
+
+/// Takes the name of a container, if a series says one.
+fn name_container(series: &str, containers: &mut ContainerNames) {
+    if metric_of(series) == metrics::CONTAINERS
+        && let Ok(series) = SeriesName::parse(series)
+    {
+        metrics::name_container(&series, containers);
     }
 }
 

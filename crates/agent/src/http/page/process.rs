@@ -5,7 +5,6 @@ use std::sync::Arc;
 use axum::Extension;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use facts::cgroup_name::CgroupName;
 use facts::task::TaskRow;
 use facts::task::waits::Waits;
 
@@ -50,7 +49,7 @@ fn detail(process: &PastProcess, past: &Past) -> ProcessDetail {
         name: row.comm.to_lossy(),
         user: user.unwrap_or_default(),
         cgroup: cgroup.to_owned(),
-        cgroup_name: CgroupName::of(cgroup).to_string(),
+        cgroup_name: past.container_names().cgroup_name(cgroup).to_string(),
         command_line: process.command_line.clone(),
         started_ms: process.started_ms,
         ended_ms: process.ended_ms,
