@@ -3,11 +3,13 @@
 use std::collections::HashSet;
 use std::env;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use facts::cgroup_name::CgroupName;
 use facts::container::{ContainerIdentity, ContainerNames};
 use formats::containers::{self, ContainerDescription};
+use probe::cgroup_tasks::Cgroup;
 use probe::named;
 
 /// A larger file is no description; a list of ten thousand containers has some megabytes.
@@ -87,6 +89,16 @@ impl ContainerFiles {
         let mut names = entries(&self.root.join("var/log/containers"));
         names.find_map(|path| containers::log(path.file_name()?.to_str()?, id))
     }
+}
+
+/// Finds a cgroup by its directory, its path, or the name of its unit or container.
+///
+/// # Errors
+/// If no hierarchy has it, or several have the name.
+pub fn find_cgroup(path: &Path) -> io::Result<Cgroup> {
+    let files = ContainerFiles::of_this_user();
+    let is_called = |id: &str| files.find(id).is_some_and(|found| path.as_os_str() == found.name.as_str());
+    Cgroup::find(path, &is_called)
 }
 
 /// Names of containers, each sought when it is met first.

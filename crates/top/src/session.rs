@@ -10,7 +10,6 @@ use facts::task::TaskRow;
 use facts::task::groups::{GroupBy, RowId};
 use facts::task::store::EndedTask;
 use facts::unit::Nanos;
-use probe::cgroup_tasks::Cgroup;
 use probe::task_detail::TaskFiles;
 use probe::tasks::{OpenError, Refused, TaskSource};
 
@@ -24,7 +23,7 @@ use command::agent_rows;
 use command::delay_accounting;
 use command::failure::Failure;
 use sampling::cgroup_members::CgroupMembers;
-use sampling::containers::MetContainers;
+use sampling::containers::{MetContainers, find_cgroup};
 use sampling::task_labels::TaskLabels;
 use sampling::tasks::TaskSampler;
 use sampling::users::Users;
@@ -112,7 +111,7 @@ impl Session {
                 *name = format!("/{}", name.trim_matches('/'));
             } else {
                 let found =
-                    Cgroup::find(Path::new(name)).map_err(|error| Failure::of_cgroup(&*name, error))?;
+                    find_cgroup(Path::new(name)).map_err(|error| Failure::of_cgroup(&*name, error))?;
                 name.clone_from(&found.path);
                 members = CgroupMembers::of_version_1(found);
             }
@@ -293,7 +292,7 @@ impl Session {
         if self.selection != self.asked {
             self.selection = self.asked.clone();
             let cgroup = self.asked.cgroup.as_ref().filter(|_| !self.is_captured && !self.is_of_past);
-            let found = cgroup.and_then(|path| Cgroup::find(Path::new(path)).ok());
+            let found = cgroup.and_then(|path| find_cgroup(Path::new(path)).ok());
             self.members = found.and_then(CgroupMembers::of_version_1);
             self.group();
         }

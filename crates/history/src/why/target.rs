@@ -3,6 +3,7 @@
 use std::fmt;
 
 use facts::cgroup_name::container_of_id;
+use facts::container::ContainerNames;
 use query::QueryError;
 
 use super::examiner::Examiner;
@@ -20,7 +21,7 @@ pub enum Target {
     Cgroup(String),
     /// All tasks of a unit of systemd.
     Unit(String),
-    /// All tasks of a container, by its name ([`facts::cgroup_name`]).
+    /// All tasks of a container, by its name or the first digits of its id ([`facts::cgroup_name`]).
     Container(String),
 }
 
@@ -39,6 +40,14 @@ impl Target {
         }
     }
 
+    /// The container that a name is of, if there was one of this name; otherwise the same.
+    pub(super) fn resolved(&self, containers: &ContainerNames) -> Self {
+        match self {
+            Self::Name(name) if containers.has_name(name) => Self::Container(name.clone()),
+            other => other.clone(),
+        }
+    }
+
     /// The condition on tasks that it is.
     fn matcher(&self) -> String {
         match self {
@@ -46,6 +55,8 @@ impl Target {
             Self::Name(name) => format!("comm={}", quoted(name)),
             Self::Cgroup(path) => of_cgroup(path),
             Self::Unit(unit) => of_unit(unit),
+            // An id is in the path, whatever the container is called.
+            Self::Container(id) if container_of_id(id).is_some() => format!("cgroup=~\".*{id}.*\""),
             Self::Container(name) => format!("container={}", quoted(name)),
         }
     }

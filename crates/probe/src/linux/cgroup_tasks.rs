@@ -28,10 +28,11 @@ pub struct Cgroup {
 
 impl Cgroup {
     /// Finds a cgroup by its directory, by its path within a hierarchy, or by the name of its unit or container; v2 is looked through first.
+    /// `is_called` says whether the container of an id has the name.
     ///
     /// # Errors
     /// If no hierarchy has it, or several have the name.
-    pub fn find(path: &Path) -> io::Result<Self> {
+    pub fn find(path: &Path, is_called: &dyn Fn(&str) -> bool) -> io::Result<Self> {
         let mut all = Vec::new();
         // A line that cannot be read ends the list; the mounts before it stand.
         let _ = mounts::parse(&fs::read("/proc/self/mounts")?, &mut all);
@@ -53,7 +54,7 @@ impl Cgroup {
             return Ok(found);
         }
         for hierarchy in hierarchies() {
-            match named(hierarchy, &path.to_string_lossy()).as_slice() {
+            match named(hierarchy, &path.to_string_lossy(), is_called).as_slice() {
                 [] => {}
                 [directory] => {
                     let version = version_of(directory).ok_or(io::ErrorKind::NotFound)?;
@@ -108,7 +109,7 @@ fn directories_in(directory: &Path) -> Vec<PathBuf> {
 
 /// Returns the directories of a hierarchy's cgroups that are a unit or a container of this name. The name of a container may also be its id, or the
 /// beginning of it.
-fn named(hierarchy: &Path, name: &str) -> Vec<PathBuf> {
+fn named(hierarchy: &Path, name: &str, is_called: &dyn Fn(&str) -> bool) -> Vec<PathBuf> {
     let mut found = Vec::new();
     if name.contains('/') {
         return found;
@@ -121,7 +122,8 @@ fn named(hierarchy: &Path, name: &str) -> Vec<PathBuf> {
             let of_path = CgroupName::of(&path);
             let container = of_path.container_name();
             let is_id = name.starts_with(container) && path.contains(name);
-            let is_container = !container.is_empty() && (name == container || is_id);
+            let is_named = || of_path.ids().next().is_some_and(is_called);
+            let is_container = !container.is_empty() && (name == container || is_id || is_named());
             // What is in it is found with it.
             if is_container || directory.file_name().is_some_and(|file| file == name) {
                 found.push(directory);

@@ -9,8 +9,8 @@ use facts::name::Name;
 use facts::sample::Absence;
 use facts::task::{Accounting, TaskAccount, TaskRow, TaskSum};
 use facts::unit::Nanos;
-use probe::cgroup_tasks::Cgroup;
 use probe::tasks::TaskReader;
+use sampling::containers::{MetContainers, find_cgroup};
 
 use super::{CgroupFacts, Kind, Row, States};
 use crate::delays::arguments::Selection;
@@ -351,7 +351,7 @@ fn read_process_cpu(reader: &mut TaskReader, groups: &mut [Group]) {
 
 fn read_cgroup(reader: &mut TaskReader, path: &Path) -> Result<Group, Failure> {
     let fail = |error| Failure::of_cgroup(path.display(), error);
-    let cgroup = Cgroup::find(path).map_err(fail)?;
+    let cgroup = find_cgroup(path).map_err(fail)?;
     let mut tids = Vec::new();
     let directories = cgroup.tasks(&mut tids).map_err(fail)?;
     let mut members = Vec::with_capacity(tids.len());
@@ -359,7 +359,9 @@ fn read_cgroup(reader: &mut TaskReader, path: &Path) -> Result<Group, Failure> {
     if members.is_empty() {
         return Err(Failure::of_cgroup(path.display(), "no task is in it"));
     }
-    let name = Name::new(cgroup.directory.file_name().map_or(b"/", |name| name.as_bytes()));
+    let container = MetContainers::live().cgroup_name(&cgroup.path).container.map(|one| one.to_string());
+    let directory = || cgroup.directory.file_name().map_or(&b"/"[..], |name| name.as_bytes());
+    let name = Name::new(container.as_ref().map_or_else(directory, |name| name.as_bytes()));
     let facts = CgroupFacts { name, states: states(reader, &directories, &tids), usage: cgroup.usage() };
     Ok(Group { kind: Kind::Cgroup, id: 0, facts: Some(facts), members, process_cpu: None })
 }
