@@ -9,7 +9,7 @@ use facts::task::store::TaskStore;
 use formats::containers::ContainerDescription;
 use formats::series_name::SeriesName;
 use history::metrics::CONTAINERS;
-use sampling::containers::ContainerFiles;
+use sampling::container_files::ContainerFiles;
 use sampling::task_labels::TaskLabels;
 use store::{SeriesId, SeriesKind, Store};
 

@@ -109,11 +109,9 @@ impl Recorder {
         self.series.own.begin(lateness, missed_ticks);
         self.machine.sample();
         self.series.own.end(Part::Machine);
-        if self.slow_schedule.take_due(0, self.machine.now().clock.realtime) {
+        let is_slow_due = self.slow_schedule.take_due(0, self.machine.now().clock.realtime);
+        if is_slow_due {
             self.slow.sample();
-            if let (Some(tasks), Some(labels)) = (&self.tasks, &mut self.labels) {
-                self.series.containers.look(&tasks.store, labels);
-            }
         }
         self.series.own.end(Part::Slow);
         // Between two readings of the slow sources their values are the last ones.
@@ -121,6 +119,9 @@ impl Recorder {
         self.series.collect_machine(samples, &mut self.store);
         self.series.own.end(Part::Machine);
         self.has_tasks = self.read_tasks(log);
+        if let (true, Some(tasks), Some(labels)) = (is_slow_due, &self.tasks, &mut self.labels) {
+            self.series.containers.look(&tasks.store, labels);
+        }
         self.series.own.end(Part::Tasks);
         let state = self.own_state(server);
         let report = server.map(ServerProcess::report);

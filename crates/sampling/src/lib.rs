@@ -10,6 +10,8 @@ pub mod asleep;
 mod cgroup_ids;
 pub mod cgroup_members;
 pub mod command;
+#[cfg_attr(not(feature = "containers"), path = "no_container_files.rs")]
+pub mod container_files;
 pub mod containers;
 pub mod machine;
 mod memory;

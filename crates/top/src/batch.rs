@@ -11,7 +11,6 @@ use facts::task::wait::Wait;
 use facts::task::waits::Waits;
 use facts::task::{Accounting, TimeBreakdown};
 use facts::unit::{Bytes, Nanos};
-use sampling::containers::MetContainers;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -20,6 +19,7 @@ use super::lines::Line;
 use super::notes::Topic;
 use super::past::Step;
 use super::session::Session;
+use crate::cgroup_json::CgroupJson;
 use crate::columns::{Column, elapsed};
 use crate::options::{OutputKind, TopOptions};
 use crate::waits;
@@ -338,30 +338,6 @@ impl MachineJson {
                 io: pressure(&pressures.io),
                 memory: pressure(&pressures.memory),
             },
-        }
-    }
-}
-
-/// A cgroup, and what its path names.
-#[derive(Default)]
-struct CgroupJson {
-    path: Option<String>,
-    unit: Option<String>,
-    container: Option<String>,
-    pod: Option<String>,
-    namespace: Option<String>,
-}
-
-impl CgroupJson {
-    fn new(path: String, containers: &mut MetContainers) -> Self {
-        let name = containers.cgroup_name(&path);
-        let known = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-        Self {
-            unit: known(name.unit_name()),
-            container: known(name.container_name()),
-            pod: known(name.pod()),
-            namespace: known(name.namespace()),
-            path: Some(path),
         }
     }
 }

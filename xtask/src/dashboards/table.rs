@@ -238,7 +238,7 @@ pub(super) const DASHBOARDS: [Dashboard; 4] = [
             panel(
                 "Services and containers that use most CPU time",
                 (Stack, Count, 12),
-                &[("topk(10, unit:whit_task_on_cpu_seconds:rate1m{$m})", "{{unit}} {{container}}")],
+                &[("topk(10, unit:whit_task_on_cpu_seconds:rate1m{$m})", "{{unit}} {{pod}} {{container}}")],
             ),
             panel(
                 "The agent itself",
@@ -269,8 +269,8 @@ pub(super) const DASHBOARDS: [Dashboard; 4] = [
                 "On a CPU, by service and container",
                 (Stack, Count, 12),
                 &[(
-                    "topk(10, sum by (unit, container) (unit:whit_task_on_cpu_seconds:rate1m{$m}))",
-                    "{{unit}} {{container}}",
+                    "topk(10, sum by (unit, container, pod) (unit:whit_task_on_cpu_seconds:rate1m{$m}))",
+                    "{{unit}} {{pod}} {{container}}",
                 )],
             ),
             panel(

@@ -176,7 +176,7 @@ mod tests {
             fs::create_dir_all(hierarchy.join(path)).unwrap();
         }
         let found = |name: &str| {
-            let mut found: Vec<_> = named(&hierarchy, name)
+            let mut found: Vec<_> = named(&hierarchy, name, &|id| name == "shop-db" && id == ID)
                 .iter()
                 .map(|path| path_within(path.strip_prefix(&hierarchy).unwrap()))
                 .collect();
@@ -185,7 +185,7 @@ mod tests {
         };
         assert_eq!(found("nginx.service"), ["/system.slice/nginx.service"]);
         assert_eq!(found("x.scope"), ["/a/x.scope", "/b/x.scope"]);
-        for name in [&ID[..12], ID] {
+        for name in [&ID[..12], ID, "shop-db"] {
             assert_eq!(found(name), [format!("/{container}")]);
         }
         assert_eq!(

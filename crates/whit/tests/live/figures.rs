@@ -9,7 +9,8 @@ use libtest_mimic::Failed;
 use serde_json::Value;
 
 use super::machine::{
-    Load, Scratch, WHIT, copy_program, documents, enable_accounting, peer, shell, wait_for, whit,
+    Load, Scratch, WHIT, copy_program, documents, enable_accounting, peer, shell, unified_mount, wait_for,
+    whit,
 };
 use super::trials::{Need, Trial, exact, timed};
 
@@ -313,14 +314,6 @@ fn spellings_of_cgroup() -> Result<(), Failed> {
     assert_eq!(pids, [sleeper.0.id()]);
     drop(sleeper);
     Ok(fs::remove_dir(&directory)?)
-}
-
-/// Where cgroups of version 2 are.
-fn unified_mount() -> Result<&'static str, Failed> {
-    let mounts = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"];
-    let mut mounts = mounts.into_iter();
-    let found = mounts.find(|mount| fs::metadata(format!("{mount}/cgroup.procs")).is_ok());
-    found.ok_or_else(|| "no cgroups of version 2".into())
 }
 
 /// A process that grows after it was seen first.

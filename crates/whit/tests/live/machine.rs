@@ -9,6 +9,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
+use libtest_mimic::Failed;
 use serde_json::Value;
 
 use super::check::{check_document, schemas};
@@ -327,4 +328,12 @@ pub(crate) fn busiest_program() -> (String, f64) {
 /// Whether so many CPUs, used by one program of others, are a load beside which a trial cannot be the busiest.
 pub(crate) fn is_load(cpus: f64) -> bool {
     cpus > 0.3
+}
+
+/// Where cgroups of version 2 are.
+pub(crate) fn unified_mount() -> Result<&'static str, Failed> {
+    let mounts = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"];
+    let mut mounts = mounts.into_iter();
+    let found = mounts.find(|mount| fs::metadata(format!("{mount}/cgroup.procs")).is_ok());
+    found.ok_or_else(|| "no cgroups of version 2".into())
 }

@@ -19,6 +19,7 @@ mod chains;
 mod check;
 mod check_ways;
 mod checks;
+mod containers;
 mod delays;
 mod demonstrations;
 mod desktop;
@@ -99,6 +100,7 @@ fn main() {
         query::trials(),
         alerts::trials(),
         chains::trials(),
+        containers::trials(),
         checks::trials(),
         check_ways::trials(),
         exporters::trials(),
