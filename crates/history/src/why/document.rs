@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::sentence::{Culprit, Evidence, Findings, Sentence, Trouble};
+use super::sentence::{Culprit, Evidence, Findings, Program, Sentence, Trouble};
 
 impl Findings {
     /// Returns them as the fields of a document: `sentences` and `missing`.
@@ -10,6 +10,7 @@ impl Findings {
         let sentences = self.sentences.iter().map(|sentence| {
             let evidence = sentence.evidence.iter();
             let evidence = evidence.map(|one| json!({ "expression": one.expression, "value": one.value }));
+            let program = sentence.culprit.as_ref().and_then(Culprit::program);
             json!({
                 "trouble": sentence.trouble.name(),
                 "weight_ratio": sentence.weight,
@@ -17,6 +18,9 @@ impl Findings {
                 "text": sentence.text,
                 "culprit": sentence.culprit.as_ref().map(Culprit::name),
                 "culprit_kind": sentence.culprit.as_ref().map(Culprit::kind),
+                "culprit_pid": program.and_then(|program| program.pid),
+                "culprit_cgroup": program.and_then(|program| program.cgroup.as_deref()),
+                "culprit_container": program.and_then(|program| program.container.as_deref()),
                 "evidence": evidence.collect::<Vec<_>>(),
             })
         });
@@ -35,10 +39,6 @@ impl Findings {
 }
 
 fn sentence(document: &Value) -> Option<Sentence> {
-    let culprit = match document["culprit"].as_str() {
-        Some(name) => Some(Culprit::new(document["culprit_kind"].as_str()?, name)?),
-        None => None,
-    };
     let evidence = |one: &Value| {
         let expression = one["expression"].as_str()?.to_owned();
         // JSON cannot contain NaN: null stands in its place.
@@ -49,9 +49,27 @@ fn sentence(document: &Value) -> Option<Sentence> {
         weight: document["weight_ratio"].as_f64()?,
         lost: document["lost_ratio"].as_f64(),
         text: document["text"].as_str()?.to_owned(),
-        culprit,
+        culprit: culprit(document)?,
         evidence: document["evidence"].as_array()?.iter().map(evidence).collect::<Option<_>>()?,
     })
+}
+
+/// The culprit of a sentence, which may have none; `None` if it is of an unknown kind.
+fn culprit(document: &Value) -> Option<Option<Culprit>> {
+    let text = |name: &str| document[name].as_str().map(str::to_owned);
+    let Some(name) = text("culprit") else { return Some(None) };
+    Some(Some(match document["culprit_kind"].as_str()? {
+        "program" => Culprit::Program(Program {
+            comm: name,
+            // Agents of before say only the name.
+            pid: document["culprit_pid"].as_u64().and_then(|pid| pid.try_into().ok()),
+            cgroup: text("culprit_cgroup"),
+            container: text("culprit_container"),
+        }),
+        "cgroup" => Culprit::Cgroup(name),
+        "filesystem" => Culprit::Filesystem(name),
+        _ => return None,
+    }))
 }
 
 #[cfg(test)]
@@ -68,9 +86,11 @@ mod tests {
             culprit,
             evidence: vec![Evidence { expression: "node_load1".to_owned(), value: 1.25 }],
         };
+        let [comm, cgroup, container] = ["dd", "/docker/3f2a", "docker shop-db"].map(str::to_owned);
+        let program = Program { comm, pid: Some(77), cgroup: Some(cgroup), container: Some(container) };
         let findings = Findings {
             sentences: vec![
-                sentence(Trouble::Cpu, Some(Culprit::Program("dd".to_owned()))),
+                sentence(Trouble::Cpu, Some(Culprit::Program(program))),
                 sentence(Trouble::Quota, Some(Culprit::Cgroup("/a.slice".to_owned()))),
                 sentence(Trouble::FullFilesystem, Some(Culprit::Filesystem("/srv".to_owned()))),
                 Sentence { lost: Some(2.5), ..sentence(Trouble::OwnTime, None) },

@@ -4,7 +4,7 @@ use formats::series_name::SeriesName;
 use query::{Answer, Limits, Query, QueryError};
 
 use super::matchers::{of_cgroup, quoted};
-use super::sentence::{Culprit, Evidence, Window};
+use super::sentence::{Culprit, Evidence, Program, Window};
 use crate::metrics;
 use crate::past::{BatchedSource, WatchedSummary};
 
@@ -233,7 +233,15 @@ impl Share {
     /// The program, if no task that is not seen can do more.
     pub(super) fn culprit(&self) -> Option<Culprit> {
         let comm = self.name.get("comm");
-        (!comm.is_empty() && !self.is_of_seen).then(|| Culprit::Program(comm.to_owned()))
+        let cgroup = Some(self.name.get("cgroup").to_owned()).filter(|cgroup| !cgroup.is_empty());
+        (!comm.is_empty() && !self.is_of_seen).then(|| {
+            Culprit::Program(Program {
+                comm: comm.to_owned(),
+                pid: self.name.get("pid").parse().ok(),
+                cgroup,
+                container: self.container.clone(),
+            })
+        })
     }
 
     /// The cgroup that it is about.

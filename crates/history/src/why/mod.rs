@@ -17,7 +17,7 @@ use crate::past::{BatchedSource, BriefProcesses, Past};
 use examiner::Examiner;
 
 pub use present::hold_ups;
-pub use sentence::{Culprit, Evidence, Findings, Sentence, Trouble, Window};
+pub use sentence::{Culprit, Evidence, Findings, Program, Sentence, Trouble, Window};
 pub use socket_losses::Sockets;
 pub use target::Target;
 

@@ -7,7 +7,7 @@ use text::chain::words_of_link;
 use text::units::Span;
 
 use super::finding::{Cost, sentence};
-use super::sentence::{Culprit, Sentence, Trouble};
+use super::sentence::{Culprit, Program, Sentence, Trouble};
 
 /// Fewer threads that wait, on average, are no trouble.
 const LEAST_WAITING: f64 = 0.5;
@@ -51,7 +51,7 @@ fn deadlock(threads: &[ThreadNow], source: &mut impl WaitSource) -> Sentence {
         false => format!("{count} processes"),
     };
     let text = format!("{who} wait for one another, and none goes on: {}.", names.join(", "));
-    let culprit = Some(Culprit::Program(first.comm.clone()));
+    let culprit = Some(Culprit::Program(Program::new(first.comm.clone(), Some(first.pid))));
     sentence(Trouble::Deadlock, Cost::Failure, text, culprit, [])
 }
 
@@ -76,27 +76,27 @@ fn of_holdup(
                 name_of(source, *pid),
                 words_of_holders(holdup)?
             );
-            (Trouble::Contention, text, Some(comm_of(source, *pid)?), None)
+            (Trouble::Contention, text, Some(Program::of(&*source.process(*pid)?)), None)
         }
         Hindrance::FileLock { path, holder } => {
             let end = ChainEnd::of(source, *holder).filter(|end| !end.is_idle)?;
             let (name, probably) = (name_of(source, *holder), probably(holdup));
             let text = format!("{who} for the lock of {path}, which {probably}{name} holds{}.", end.words);
-            (Trouble::Contention, text, Some(end.comm), Some(end.tid))
+            (Trouble::Contention, text, Some(end.program), Some(end.tid))
         }
         Hindrance::Reader { pid } => {
             // A pager that waits for its user is no trouble.
             let end = ChainEnd::of(source, *pid).filter(|end| end.reason != Some(WaitReason::Terminal))?;
             let (name, probably) = (name_of(source, *pid), probably(holdup));
             let text = format!("{who} for {probably}{name} to read what was sent to it{}.", end.words);
-            (Trouble::Reader, text, Some(end.comm), Some(end.tid))
+            (Trouble::Reader, text, Some(end.program), Some(end.tid))
         }
         Hindrance::Server { pid } => {
             // Who asks once, and is sent news from then on, is not answered by a server that has nothing to do.
             let end = ChainEnd::of(source, *pid).filter(|end| !end.is_idle || holdup.is_asked_again)?;
             let (name, probably) = (name_of(source, *pid), probably(holdup));
             let text = format!("{who} for answers of {probably}{name}{}.", end.words);
-            (Trouble::Server, text, Some(end.comm), Some(end.tid))
+            (Trouble::Server, text, Some(end.program), Some(end.tid))
         }
         Hindrance::Remote { address, is_reader, is_silent } => {
             let way = match is_silent {
@@ -147,7 +147,7 @@ struct ChainEnd {
     /// After what it ends.
     words: String,
     tid: u32,
-    comm: String,
+    program: Program,
     reason: Option<WaitReason>,
     is_idle: bool,
 }
@@ -165,7 +165,7 @@ impl ChainEnd {
         Some(Self {
             words: format!("; {way}{}", words_of_link(last)),
             tid: last.thread.tid,
-            comm: last.thread.comm.clone(),
+            program: Program::new(last.thread.comm.clone(), Some(last.thread.pid)),
             reason,
             is_idle: last.thread.is_idle(),
         })

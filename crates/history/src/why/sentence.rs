@@ -1,5 +1,7 @@
 //! The sentences of an answer, and the evidence for them.
 
+use facts::task::chain::ProcessNow;
+
 /// A sentence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sentence {
@@ -20,31 +22,51 @@ pub struct Sentence {
 /// A program or a thing that causes a trouble.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Culprit {
-    /// A program, by the name of its tasks.
-    Program(String),
+    /// A program.
+    Program(Program),
     /// A cgroup, by its path: its limit.
     Cgroup(String),
     /// A filesystem, by its mount point.
     Filesystem(String),
 }
 
-impl Culprit {
-    /// Returns the culprit with a name of JSON; `None` for another kind.
-    pub(super) fn new(kind: &str, name: &str) -> Option<Self> {
-        let new = match kind {
-            "program" => Self::Program,
-            "cgroup" => Self::Cgroup,
-            "filesystem" => Self::Filesystem,
-            _ => return None,
-        };
-        Some(new(name.to_owned()))
+/// A program, as far as it is known which of its processes are meant.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Program {
+    /// The name of its tasks.
+    pub comm: String,
+    /// The process, if it is one.
+    pub pid: Option<u32>,
+    /// The path of the cgroup in which they are.
+    pub cgroup: Option<String>,
+    /// What the container is called in which they are.
+    pub container: Option<String>,
+}
+
+impl Program {
+    /// A program by the name of its tasks, and by its process if it is one.
+    pub(super) fn new(comm: String, pid: Option<u32>) -> Self {
+        Self { comm, pid, ..Self::default() }
     }
 
+    /// That of a process.
+    pub(super) fn of(process: &ProcessNow) -> Self {
+        Self::new(process.comm().to_owned(), Some(process.pid))
+    }
+}
+
+impl Culprit {
     /// Its name.
     pub fn name(&self) -> &str {
         match self {
-            Self::Program(name) | Self::Cgroup(name) | Self::Filesystem(name) => name,
+            Self::Program(program) => &program.comm,
+            Self::Cgroup(name) | Self::Filesystem(name) => name,
         }
+    }
+
+    /// Returns the program, if it is one.
+    pub fn program(&self) -> Option<&Program> {
+        if let Self::Program(program) = self { Some(program) } else { None }
     }
 
     /// Returns what it is, as JSON names it.

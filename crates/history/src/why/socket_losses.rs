@@ -7,7 +7,7 @@ use std::rc::Rc;
 use facts::linux::socket_tables::{InetProtocol, InetSocket};
 use facts::task::chain::ProcessNow;
 
-use super::sentence::{Culprit, Findings, Trouble};
+use super::sentence::{Culprit, Findings, Program, Trouble};
 use text::plot::Measure;
 
 /// The part of all losses at which a socket is named: of those between two looks, and of those since the sockets were made.
@@ -51,7 +51,7 @@ impl Findings {
             );
             let words = words(sentence.trouble, socket, &who);
             sentence.text = format!("{}; {probably}most {words}.", sentence.text.trim_end_matches('.'));
-            sentence.culprit = process.map(|process| Culprit::Program(process.comm().to_owned()));
+            sentence.culprit = process.map(|process| Culprit::Program(Program::of(&process)));
         }
     }
 }

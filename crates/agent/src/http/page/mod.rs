@@ -237,7 +237,7 @@ pub(super) async fn why(
 /// The tasks that cause a trouble.
 fn selector(culprit: &why::Culprit) -> Option<String> {
     let (label, name) = match culprit {
-        why::Culprit::Program(name) => ("comm", name),
+        why::Culprit::Program(program) => ("comm", &program.comm),
         why::Culprit::Cgroup(path) => ("cgroup", path),
         why::Culprit::Filesystem(_) => return None,
     };

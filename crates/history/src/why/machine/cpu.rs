@@ -9,7 +9,7 @@ use crate::task_sums::ChurnSummary;
 use crate::why::examiner::{Examiner, Share};
 use crate::why::finding::{Cost, Found, sentence};
 use crate::why::matchers::quoted;
-use crate::why::sentence::{Culprit, Evidence, Sentence, Trouble};
+use crate::why::sentence::{Culprit, Evidence, Program, Sentence, Trouble};
 
 const ON_CPU: &str = "rate(whit_task_on_cpu_seconds_total[W])";
 /// A program that uses nearly as much as the greatest is named beside it.
@@ -67,8 +67,9 @@ pub(super) fn forks(examiner: &Examiner<'_>) -> Found {
     if let Some((waited, part)) = waited.as_mut().zip(part_of_churn(examiner, &churn)?) {
         waited.value *= part;
     }
-    let culprit = churn.ancestor.map(|(_, part)| part).or(churn.program).map(|part| part.comm);
-    let culprit = culprit.map(Culprit::Program);
+    let ancestor = churn.ancestor.map(|(pid, part)| Program::new(part.comm, Some(pid)));
+    let program = churn.program.map(|part| Program::new(part.comm, None));
+    let culprit = ancestor.or(program).map(Culprit::Program);
     Ok(Some(sentence(Trouble::Forks, Cost::of([waited]), text, culprit, [rate])))
 }
 
