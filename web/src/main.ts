@@ -14,6 +14,7 @@ import { Live } from "./live";
 import { ask_for_mark } from "./mark";
 import { Pace } from "./pace";
 import { check_panels, machine_panels, task_panels } from "./panels";
+import { parts_panels, type Parts } from "./parts";
 import type { PlotEvents } from "./plot";
 import { Plots } from "./plots";
 import { watch_presses } from "./press";
@@ -265,7 +266,7 @@ function show_frame(): void {
     element("about").replaceChildren();
   }
   named = view.place === "tasks" ? named_now : "";
-  element<HTMLAnchorElement>("to-machine").href = write({ ...view, place: "machine" });
+  element<HTMLAnchorElement>("to-machine").href = write({ ...view, place: "machine", parts: null });
   element<HTMLAnchorElement>("to-checks").href = write({ ...view, place: "checks", check: "" });
   element<HTMLAnchorElement>("to-explore").href = write({ ...view, place: "explore" });
   element<HTMLAnchorElement>("to-alerts").href = write({ ...view, place: "alerts" });
@@ -280,13 +281,16 @@ function show_frame(): void {
 
 /** Other plots where another thing is shown. */
 function prepare_plots(check = ""): void {
-  const wanted = check || (view.place === "tasks" ? view.of : String(status.sees_all));
+  const of_machine = () => `${view.parts ?? ""} ${status.sees_all}`;
+  const wanted = check || (view.place === "tasks" ? view.of : of_machine());
   if (check === "") plotted_check = "";
   if (plots && plotted === wanted) return;
   plots?.end();
-  const of_place = () => (view.place === "tasks" ? task_panels(view.of) : machine_panels(status.sees_all));
+  const of_parts = () => (view.parts ? parts_panels(view.parts) : machine_panels(status.sees_all));
+  const of_place = () => (view.place === "tasks" ? task_panels(view.of) : of_parts());
   const panels = check ? check_panels(check) : of_place();
-  plots = new Plots(element("plots"), panels, events);
+  const address = (parts: Parts) => write({ ...view, place: "machine", parts });
+  plots = new Plots(element("plots"), panels, { ...events, address });
   plotted = wanted;
 }
 

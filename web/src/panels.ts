@@ -1,5 +1,6 @@
 // What is plotted. `W` in an expression stands for the range of its rates.
 
+import type { Parts } from "./parts";
 import type { Measure } from "./units";
 
 export interface Panel {
@@ -14,6 +15,12 @@ export interface Panel {
   is_large?: boolean;
   /** The number beside the title: that of all curves together, or of the highest one; none if neither says something. */
   present?: "sum" | "highest";
+  /** The parts of the machine that it sums up, each of which can be looked at. */
+  parts?: Parts;
+  /** Curves that are 0 all the time are left out, unless all are. */
+  leaves_out_zeros?: boolean;
+  /** A machine need not have it: without curves it is as if all were 0. */
+  is_optional?: boolean;
 }
 
 export interface Curve {
@@ -80,6 +87,7 @@ export function machine_panels(sees_all: boolean): Panel[] {
   return [
     {
       title: "CPU",
+      parts: "cpus",
       measure: "ratio",
       is_stacked: true,
       is_large: true,
@@ -122,6 +130,7 @@ export function machine_panels(sees_all: boolean): Panel[] {
     },
     {
       title: "Disks",
+      parts: "disks",
       measure: "bytes_per_second",
       is_stacked: false,
       present: "sum",
@@ -133,6 +142,7 @@ export function machine_panels(sees_all: boolean): Panel[] {
     },
     {
       title: "Network",
+      parts: "interfaces",
       measure: "bytes_per_second",
       is_stacked: false,
       present: "sum",
@@ -156,6 +166,25 @@ export function machine_panels(sees_all: boolean): Panel[] {
           name: "datagrams lost",
         },
       ],
+    },
+    {
+      title: "Fullest filesystem",
+      parts: "filesystems",
+      measure: "ratio",
+      is_stacked: false,
+      present: "highest",
+      absent: "No filesystem is recorded.",
+      curves: [{ expression: "max((1 - node_filesystem_avail_bytes / node_filesystem_size_bytes) unless node_filesystem_readonly == 1)", name: "used" }],
+    },
+    {
+      title: "Temperature",
+      parts: "sensors",
+      measure: "celsius",
+      is_stacked: false,
+      is_optional: true,
+      present: "highest",
+      absent: "There are no sensors.",
+      curves: [{ expression: "max(whit_temperature_celsius)", name: "highest" }],
     },
     memory_waits,
   ];

@@ -4,6 +4,7 @@ import uPlot from "uplot";
 
 import type { Window } from "./agent";
 import type { Panel } from "./panels";
+import { BY, type Parts } from "./parts";
 import type { Curves } from "./replies";
 import { increments, tick, time, written, type Zone } from "./units";
 
@@ -21,6 +22,8 @@ export interface PlotEvents {
   chosen(at_ms: number): void;
   /** The mouse is at an instant; null: it left. */
   pointed(at_ms: number | null): void;
+  /** The address of the parts of the machine; of another machine there is none. */
+  address?(parts: Parts): string;
 }
 
 /** What is to be seen at an instant, or in a time, on every plot. */
@@ -40,8 +43,8 @@ export interface Columns {
 
 /** What answers are called: the name of their curve with their labels, each name once. */
 export function named(panel: Panel, answers: Curves[]): { names: string[]; columns: Column[] } {
-  const names: string[] = [];
-  const columns: Column[] = [];
+  let names: string[] = [];
+  let columns: Column[] = [];
   answers.forEach(({ curves }, place) => {
     for (const { labels, values } of curves) {
       const name = panel.curves[place]!.name.replace(/\{(\w+)\}/g, (_, label: string) => labels[label] ?? "");
@@ -49,14 +52,22 @@ export function named(panel: Panel, answers: Curves[]): { names: string[]; colum
       columns.push(values);
     }
   });
+  if (panel.leaves_out_zeros && columns.some(is_something)) {
+    names = names.filter((_, place) => is_something(columns[place]!));
+    columns = columns.filter(is_something);
+  }
   return { names, columns };
 }
+
+const is_something = (column: Column) => column.some((value) => value !== null && value !== 0);
 
 export class Plot {
   readonly element = document.createElement("figure");
   private readonly place = document.createElement("div");
   private readonly present = document.createElement("output");
   private readonly absence = document.createElement("p");
+  /** To the parts of what is plotted. */
+  private readonly link = document.createElement("a");
   private plot: uPlot | null = null;
   private shown: Columns = { times: [], names: [], columns: [] };
   private signs: Sign[] = [];
@@ -68,6 +79,10 @@ export class Plot {
   ) {
     const caption = document.createElement("figcaption");
     caption.append(panel.title, " ", this.present);
+    if (panel.parts && events.address) {
+      this.link.textContent = BY[panel.parts];
+      caption.append(" ", this.link);
+    }
     this.element.className = panel.is_large ? "large" : "small";
     this.absence.className = "absence";
     this.element.append(caption, this.place, this.absence);
@@ -79,6 +94,8 @@ export class Plot {
     const is_same = this.plot && zone === this.zone && columns.names.join("\n") === this.shown.names.join("\n");
     this.shown = columns;
     this.zone = zone;
+    // The window may be another one.
+    if (this.panel.parts && this.events.address) this.link.href = this.events.address(this.panel.parts);
     this.absence.textContent = columns.names.length === 0 ? this.panel.absent : "";
     this.place.hidden = columns.names.length === 0;
     if (is_same) this.plot!.setData(this.data());
@@ -87,9 +104,10 @@ export class Plot {
     this.present.textContent = this.present_words();
   }
 
-  /** Whether there is something to see: a value that is not 0. */
+  /** Whether there is nothing to see: no value but 0. */
   get is_quiet(): boolean {
-    return this.shown.columns.length > 0 && this.shown.columns.every((column) => column.every((value) => !value));
+    const is_there = this.shown.columns.length > 0 || this.panel.is_optional === true;
+    return is_there && !this.shown.columns.some(is_something);
   }
 
   sign(signs: Sign[]): void {

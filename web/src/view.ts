@@ -1,5 +1,6 @@
 // What is shown: it is in the address, so that it can be sent to somebody.
 
+import { PARTS, type Parts } from "./parts";
 import type { Zone } from "./units";
 
 export const SPANS: [string, number][] = [
@@ -20,6 +21,8 @@ export type Grouping = (typeof GROUPINGS)[number];
 
 export interface View {
   place: Place;
+  /** Of "machine": its parts of one kind; null: all in all. */
+  parts: Parts | null;
   /** Of "tasks": which, as a selector of labels. */
   of: string;
   /** Of one process: when it started, because its number is used again. */
@@ -48,6 +51,7 @@ export interface View {
 
 const USUAL: View = {
   place: "machine",
+  parts: null,
   of: "",
   started_ms: null,
   check: "",
@@ -74,6 +78,7 @@ export function read(hash: string): View {
   const of = said.get("of") ?? "";
   return {
     place: place === "tasks" && !of.startsWith("{") ? "machine" : place,
+    parts: PARTS.find((parts) => parts === said.get("parts")) ?? null,
     of,
     started_ms: number("started"),
     check: said.get("check") ?? "",
@@ -97,6 +102,7 @@ export function write(view: View): string {
     if (value !== usual && value !== null) said.set(name, String(typeof value === "number" ? Math.round(value) : value));
   };
   say("place", view.place, USUAL.place);
+  if (view.place === "machine") say("parts", view.parts, null);
   if (view.place === "tasks") {
     say("of", view.of, "");
     say("started", view.started_ms, null);
