@@ -160,7 +160,7 @@ export function machine_panels(sees_all: boolean): Panel[] {
       absent: "The kernel's counters of TCP and UDP cannot be read.",
       curves: [
         { expression: "rate(node_netstat_Tcp_RetransSegs[SLOW])", name: "segments sent again" },
-        { expression: "rate(node_netstat_TcpExt_ListenOverflows[SLOW])", name: "connections to a full queue" },
+        { expression: "rate(node_netstat_TcpExt_ListenOverflows[SLOW])", name: "attempts to connect to a full queue" },
         {
           expression: "rate(node_netstat_Udp_RcvbufErrors[SLOW]) + (rate(node_netstat_Udp6_RcvbufErrors[SLOW]) or vector(0))",
           name: "datagrams lost",

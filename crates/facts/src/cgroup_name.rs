@@ -39,9 +39,9 @@ pub struct Container<'p> {
     pub name: Cow<'p, str>,
     /// All digits of its id; empty if the path has a name.
     pub id: &'p str,
-    /// The pod of Kubernetes in which it is, and the namespace of that; empty if there is none, or its name is not known.
+    /// The pod of Kubernetes in which it is; empty if there is none, or its name is not known.
     pub pod: &'p str,
-    /// The namespace.
+    /// The namespace of the pod.
     pub namespace: &'p str,
 }
 

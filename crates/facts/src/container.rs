@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::cgroup_name::{CgroupName, Container, container_of_id};
 
@@ -10,32 +11,27 @@ use crate::cgroup_name::{CgroupName, Container, container_of_id};
 pub struct ContainerIdentity {
     /// Its name; in a pod, the name that it has there.
     pub name: String,
-    /// The pod of Kubernetes that it belongs to, and the namespace of that.
+    /// The pod of Kubernetes that it belongs to.
     pub pod: String,
-    /// The namespace.
+    /// The namespace of the pod.
     pub namespace: String,
 }
 
-/// Containers by the beginning of their ids, as [`crate::cgroup_name`] has it of a path.
+/// Containers by the beginning of their ids, as [`crate::cgroup_name`] has it of a path. A copy costs nothing.
 #[derive(Clone, Debug, Default)]
-pub struct ContainerNames(BTreeMap<String, ContainerIdentity>);
+pub struct ContainerNames(Arc<BTreeMap<String, ContainerIdentity>>);
 
 impl ContainerNames {
     /// Names the container of an id, or of the beginning of one. What is no id is passed over.
     pub fn insert(&mut self, id: &str, identity: ContainerIdentity) {
         if let Some(id) = container_of_id(id) {
-            self.0.insert(id.to_owned(), identity);
+            Arc::make_mut(&mut self.0).insert(id.to_owned(), identity);
         }
     }
 
     /// What the container of an id is called.
     pub fn get(&self, id: &str) -> Option<&ContainerIdentity> {
         self.0.get(id)
-    }
-
-    /// Returns whether there is a container of this name.
-    pub fn has_name(&self, name: &str) -> bool {
-        self.0.values().any(|identity| identity.name == name)
     }
 
     /// What a cgroup is called, with the names that containers were given.
@@ -89,7 +85,11 @@ mod tests {
             of(identity("nginx", "web-7d9f", "shop"), "/kubepods/pod1/ID"),
             is("container shop/web-7d9f/nginx", "nginx", "web-7d9f", "shop")
         );
-        // Only its pod is known.
+        // Of its own name nothing is known.
+        assert_eq!(
+            of(identity("", "web-7d9f", "shop"), "/kubepods/pod1/ID"),
+            is(&format!("container shop/web-7d9f/{}", &ID[..12]), &ID[..12], "web-7d9f", "shop")
+        );
         let digits = &ID[..12];
         assert_eq!(of(identity("", "", ""), "/docker/ID"), is(&format!("docker {digits}"), digits, "", ""));
         assert_eq!(of(identity("db", "", ""), "/a.service"), is("a.service", "", "", ""));

@@ -58,7 +58,7 @@ impl ContainerDescription {
         }
     }
 
-    /// What labels or annotations say.
+    /// What the annotations of a bundle say.
     fn of_annotations(annotations: &HashMap<String, String>) -> Self {
         let first =
             |keys: &[&str]| keys.iter().find_map(|key| annotations.get(*key)).map_or("", String::as_str);
@@ -93,19 +93,13 @@ struct DockerContainer {
 struct DockerConfig {
     #[serde(rename = "Image", default)]
     image: String,
-    #[serde(rename = "Labels", default)]
-    labels: Option<HashMap<String, String>>,
 }
 
-/// Reads `config.v2.json` of a container of Docker; `None` if it is none.
+/// Reads `config.v2.json` of a container of Docker; `None` if it is none. Its labels say nothing: an image brings its own.
 pub fn docker(bytes: &[u8]) -> Option<ContainerDescription> {
     let DockerContainer { name, config } = serde_json::from_slice(bytes).ok()?;
-    let mut description = ContainerDescription::of_annotations(&config.labels.unwrap_or_default());
-    description.complete(ContainerDescription {
-        image: bounded_to(LONGEST_IMAGE, &config.image),
-        ..ContainerDescription::of_name(name.trim_start_matches('/'))
-    });
-    Some(description)
+    let image = bounded_to(LONGEST_IMAGE, &config.image);
+    Some(ContainerDescription { image, ..ContainerDescription::of_name(name.trim_start_matches('/')) })
 }
 
 /// Returns the directory of Docker's data that its `daemon.json` names.
@@ -130,14 +124,16 @@ struct StoredMetadata {
     image: String,
 }
 
-/// Finds a container by its id in a list of containers/storage, `containers.json`.
-pub fn stored(bytes: &[u8], id: &str) -> Option<ContainerDescription> {
-    let containers: Vec<StoredContainer> = serde_json::from_slice(bytes).ok()?;
-    let container = containers.into_iter().find(|container| container.id == id)?;
-    let metadata: StoredMetadata = serde_json::from_str(&container.metadata).unwrap_or_default();
-    let name = container.names.first().map_or("", String::as_str);
-    let image = bounded_to(LONGEST_IMAGE, &metadata.image);
-    Some(ContainerDescription { image, ..ContainerDescription::of_name(name) })
+/// Reads a list of containers/storage, `containers.json`: the id of each, and what it says; nothing if it is none.
+pub fn stored(bytes: &[u8]) -> Vec<(String, ContainerDescription)> {
+    let containers: Vec<StoredContainer> = serde_json::from_slice(bytes).unwrap_or_default();
+    let description = |container: StoredContainer| {
+        let metadata: StoredMetadata = serde_json::from_str(&container.metadata).unwrap_or_default();
+        let name = container.names.first().map_or("", String::as_str);
+        let image = bounded_to(LONGEST_IMAGE, &metadata.image);
+        (container.id, ContainerDescription { image, ..ContainerDescription::of_name(name) })
+    };
+    containers.into_iter().map(description).collect()
 }
 
 #[derive(Deserialize)]
@@ -152,13 +148,13 @@ pub fn bundle(bytes: &[u8]) -> Option<ContainerDescription> {
     Some(ContainerDescription::of_annotations(&bundle.annotations))
 }
 
-/// Reads the name of a log of the kubelet, `POD_NAMESPACE_NAME-ID.log`; `None` if it is of another container.
-pub fn log(file_name: &str, id: &str) -> Option<ContainerDescription> {
-    let names = file_name.strip_suffix(".log")?.strip_suffix(id)?.strip_suffix('-')?;
+/// Reads the name of a log of the kubelet, `POD_NAMESPACE_NAME-ID.log`: the id of its container, and what it says; `None` if it is none.
+pub fn log(file_name: &str) -> Option<(&str, ContainerDescription)> {
+    let (names, id) = file_name.strip_suffix(".log")?.rsplit_once('-')?;
     let parts: Vec<&str> = names.split('_').collect();
     let [pod, namespace, name] = parts[..] else { return None };
     let [pod, namespace, name] = [pod, namespace, name].map(bounded);
-    Some(ContainerDescription { name, pod, namespace, ..ContainerDescription::default() })
+    Some((id, ContainerDescription { name, pod, namespace, ..ContainerDescription::default() }))
 }
 
 fn bounded(name: &str) -> String {
@@ -190,8 +186,10 @@ mod tests {
         let plain = br#"{"ID":"241f","Path":"/bin/sleep","Config":{"Hostname":"241f6ef7ff31","Env":null,"Image":"tiny:1",
             "Labels":{}},"Image":"sha256:e0a5","Name":"/shop-db","Driver":"vfs"}"#;
         assert_eq!(docker(plain), Some(description("shop-db", "tiny:1", "", "")));
-        let without_labels = br#"{"Name":"/a","Config":{"Image":"b","Labels":null}}"#;
-        assert_eq!(docker(without_labels), Some(description("a", "b", "", "")));
+        // The labels are those of its image.
+        let labelled =
+            br#"{"Name":"/a","Config":{"Image":"b","Labels":{"io.kubernetes.container.name":"other"}}}"#;
+        assert_eq!(docker(labelled), Some(description("a", "b", "", "")));
         let of_pod = br#"{"Name":"/k8s_nginx_web-7d9f_shop_12-34_0","Config":{"Image":"nginx@sha256:1"}}"#;
         assert_eq!(docker(of_pod), Some(description("nginx", "nginx@sha256:1", "web-7d9f", "shop")));
         assert_eq!(docker(b"{}"), None);
@@ -205,12 +203,12 @@ mod tests {
             r#"[{{"id":"0","names":["x"]}},{{"id":"{ID}","names":["web-one"],"image":"","layer":"03",
             "metadata":"{{\"image-name\":\"docker.io/library/nginx:1\",\"name\":\"web-one\"}}","flags":{{}}}}]"#
         );
-        assert_eq!(
-            stored(list.as_bytes(), ID),
-            Some(description("web-one", "docker.io/library/nginx:1", "", ""))
-        );
-        assert_eq!(stored(list.as_bytes(), "0"), Some(description("x", "", "", "")));
-        assert_eq!(stored(list.as_bytes(), "1"), None);
+        let expected = [
+            ("0", description("x", "", "", "")),
+            (ID, description("web-one", "docker.io/library/nginx:1", "", "")),
+        ];
+        assert_eq!(stored(list.as_bytes()), expected.map(|(id, one)| (id.to_owned(), one)));
+        assert!(stored(b"{}").is_empty());
     }
 
     #[test]
@@ -232,9 +230,8 @@ mod tests {
     #[test]
     fn logs_have_the_names_of_pods() {
         let name = format!("web-7d9f_shop_nginx-proxy-{ID}.log");
-        assert_eq!(log(&name, ID), Some(description("nginx-proxy", "", "web-7d9f", "shop")));
-        assert_eq!(log(&name, "0"), None);
-        assert_eq!(log(&format!("web-{ID}.log"), ID), None);
+        assert_eq!(log(&name), Some((ID, description("nginx-proxy", "", "web-7d9f", "shop"))));
+        assert_eq!(log(&format!("web-{ID}.log")), None);
     }
 
     #[test]
@@ -247,7 +244,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..300), name in ".{0,40}") {
-            let _ = (docker(&bytes), stored(&bytes, ID), bundle(&bytes), log(&name, ID));
+            let _ = (docker(&bytes), stored(&bytes), bundle(&bytes), log(&name));
         }
     }
 }

@@ -33,7 +33,7 @@ impl Recorded {
             machine: MachineSeries::default(),
             own: OwnSeries::default(),
             tasks: TaskSeries::default(),
-            containers: ContainerSeries::new(),
+            containers: ContainerSeries::default(),
             alerts: AlertSeries::default(),
             feeds: FeedSeries::default(),
             receivers: ReceiverSeries::default(),

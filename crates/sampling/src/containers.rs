@@ -27,7 +27,7 @@ pub fn find_cgroup(path: &Path) -> io::Result<Cgroup> {
 /// Names of containers, each sought when it is met first.
 #[derive(Debug, Default)]
 pub struct MetContainers {
-    /// `None`: none are sought beside those that are known.
+    /// As they were when a container was not found in them; `None`: none are sought beside those that are known.
     files: Option<ContainerFiles>,
     sought: HashSet<String>,
     names: ContainerNames,
@@ -47,13 +47,19 @@ impl MetContainers {
     /// What a cgroup is called, with the name of its container as far as that can be found.
     pub fn cgroup_name<'p>(&'p mut self, path: &'p str) -> CgroupName<'p> {
         for id in CgroupName::of(path).ids() {
-            let Some(files) = &self.files else { break };
+            let Some(files) = &mut self.files else { break };
             if self.sought.len() >= MOST_SOUGHT {
                 (self.sought, self.names) = (HashSet::new(), ContainerNames::default());
             }
-            if self.sought.insert(id.to_owned())
-                && let Some(found) = files.find(id)
-            {
+            if !self.sought.insert(id.to_owned()) {
+                continue;
+            }
+            // It may have come since the lists were read.
+            let read_again = |files: &mut ContainerFiles| {
+                *files = ContainerFiles::of_this_user();
+                files.find(id)
+            };
+            if let Some(found) = files.find(id).or_else(|| read_again(files)) {
                 self.names.insert(id, identity(found));
             }
         }

@@ -5,7 +5,7 @@
 
 use formats::containers::ContainerDescription;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct ContainerFiles;
 
 impl ContainerFiles {
@@ -13,7 +13,7 @@ impl ContainerFiles {
         Self
     }
 
-    pub fn find(self, _id: &str) -> Option<ContainerDescription> {
+    pub fn find(&self, _id: &str) -> Option<ContainerDescription> {
         None
     }
 }

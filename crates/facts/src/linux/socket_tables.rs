@@ -22,9 +22,12 @@ const LISTENS: u8 = 10;
 /// `INET_DIAG_INFO`, and the bit that asks for it.
 const INFO: u16 = 2;
 const ASKS_INFO: u8 = 1 << (INFO - 1);
-/// `INET_DIAG_SKMEMINFO`, its bit, and where `SK_MEMINFO_DROPS` is in it.
+/// `INET_DIAG_SKMEMINFO`, and its bit.
 const MEMORY: u16 = 7;
 const ASKS_MEMORY: u8 = 1 << (MEMORY - 1);
+/// The places in it of `SK_MEMINFO_RMEM_ALLOC`, `SK_MEMINFO_RCVBUF` and `SK_MEMINFO_DROPS`.
+const RECEIVED: usize = 0;
+const RECEIVE_BUFFER: usize = 4;
 const DROPS: usize = 8 * 4;
 /// `UDIAG_SHOW_NAME` and `UDIAG_SHOW_PEER`, and the attributes that come.
 const ASKS_NAME_AND_PEER: u32 = 1 | 4;
@@ -50,6 +53,17 @@ impl InetProtocol {
     }
 }
 
+/// The memory of what a socket received, and what it lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReceiveMemory {
+    /// Memory that is in use, overhead included, in bytes.
+    pub used_bytes: u32,
+    /// Memory that may be used, in bytes.
+    pub buffer_bytes: u32,
+    /// What was dropped since it was made: datagrams, or of one that listens attempts to connect. Since Linux 4.7; 0 before.
+    pub drops: u32,
+}
+
 /// A socket of TCP or UDP.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InetSocket {
@@ -65,8 +79,8 @@ pub struct InetSocket {
     pub unread: u32,
     /// Of one that listens the connections that it has room for; of others bytes that are not sent or acknowledged.
     pub room: u32,
-    /// What it lost since it was made: datagrams, or of one that listens connections (since Linux 4.7). `None` before 4.7.
-    pub drops: Option<u32>,
+    /// The memory of what it received; `None` on kernels that do not say it.
+    pub memory: Option<ReceiveMemory>,
     /// TCP's own account.
     pub tcp: Option<TcpInfo>,
 }
@@ -105,6 +119,14 @@ pub fn unix_request() -> [u8; UNIX_REQUEST_BYTES] {
     request
 }
 
+impl ReceiveMemory {
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        let number = |at: usize| bytes.get(at..)?.first_chunk().copied().map(u32::from_ne_bytes);
+        let (used_bytes, buffer_bytes) = (number(RECEIVED)?, number(RECEIVE_BUFFER)?);
+        Some(Self { used_bytes, buffer_bytes, drops: number(DROPS).unwrap_or(0) })
+    }
+}
+
 /// Reads an answer; `None` if it is another one.
 pub fn inet_socket(message: &Message<'_>) -> Option<InetSocket> {
     let fixed: &[u8; INET_BYTES] = message.payload.first_chunk()?;
@@ -125,7 +147,6 @@ pub fn inet_socket(message: &Message<'_>) -> Option<InetSocket> {
         let found = Attributes(&message.payload[INET_BYTES..]).find(|(kind, _)| *kind == wanted);
         found.map(|(_, bytes)| bytes)
     };
-    let drops = |bytes: &[u8]| bytes.get(DROPS..)?.first_chunk().copied().map(u32::from_ne_bytes);
     Some(InetSocket {
         inode: number(68),
         local: SocketAddr::new(address(8)?, port(4)),
@@ -133,7 +154,7 @@ pub fn inet_socket(message: &Message<'_>) -> Option<InetSocket> {
         is_listening: fixed[1] == LISTENS,
         unread: number(56),
         room: number(60),
-        drops: attribute(MEMORY).and_then(drops),
+        memory: attribute(MEMORY).and_then(ReceiveMemory::parse),
         tcp: attribute(INFO).and_then(TcpInfo::parse),
     })
 }
@@ -193,10 +214,12 @@ mod tests {
         payload[1] = LISTENS;
         payload[60] = 4;
         let mut memory = vec![40, 0, 7, 0];
-        memory.extend([0; DROPS]);
+        memory.extend([1, 0, 0, 0, 2, 0, 0, 0]);
+        memory.extend([0; DROPS - 8]);
         memory.extend([9, 0, 0, 0]);
         let listening = inet_socket(&message(&[&payload[..], &memory].concat())).unwrap();
-        assert_eq!((listening.is_listening, listening.room, listening.drops), (true, 4, Some(9)));
+        let memory = ReceiveMemory { used_bytes: 1, buffer_bytes: 2, drops: 9 };
+        assert_eq!((listening.is_listening, listening.room, listening.memory), (true, 4, Some(memory)));
         // An address of version 4 in one of version 6 is the former.
         payload[0] = IPV6;
         payload[8..24].copy_from_slice(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 192, 0, 2, 1]);

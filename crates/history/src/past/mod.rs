@@ -210,13 +210,7 @@ impl Past {
 
     /// The names of containers.
     pub fn container_names(&self) -> &ContainerNames {
-        self.containers.get_or_init(|| {
-            let mut names = ContainerNames::default();
-            for (series, _) in &self.recorded.series {
-                metrics::name_container(series, &mut names);
-            }
-            names
-        })
+        self.containers.get_or_init(|| self.recorded.container_names())
     }
 
     /// The names of what tasks have numbers and ids of.

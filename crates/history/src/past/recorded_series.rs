@@ -1,8 +1,13 @@
 //! The series of one history.
 
+use std::collections::BTreeMap;
+
+use facts::container::ContainerNames;
 use formats::series_name::SeriesName;
 use query::{Point, STALE_BITS, Samples, Selection, Series};
 use store::{History, Reading, SeriesKind, StoreError};
+
+use crate::metrics;
 
 /// So much of a history is read before it is asked whether that is too much: six hours.
 const READ_AT_ONCE_NS: i64 = 21_600_000_000_000;
@@ -27,6 +32,38 @@ impl RecordedSeries {
     /// The first and the last tick, in nanoseconds since 1970.
     pub(super) fn extent_ns(&self) -> Result<Option<(i64, i64)>, StoreError> {
         Ok(self.history.extent()?.realtime_ns)
+    }
+
+    /// The names of containers. Of one that got other names the last one holds.
+    pub(super) fn container_names(&self) -> ContainerNames {
+        let series = self.series.iter().filter(|(labels, _)| labels.metric() == metrics::CONTAINERS);
+        let mut by_id: BTreeMap<&str, Vec<&(SeriesName, String)>> = BTreeMap::new();
+        for one in series {
+            by_id.entry(one.0.get("id")).or_default().push(one);
+        }
+        let mut names = ContainerNames::default();
+        for of_one in by_id.values() {
+            let newest = of_one
+                .iter()
+                .max_by_key(|(_, name)| if of_one.len() > 1 { self.last_ns(name) } else { None });
+            if let Some((labels, _)) = newest {
+                metrics::name_container(labels, &mut names);
+            }
+        }
+        names
+    }
+
+    /// When a series had its last value; `None` if it has none, or the history cannot be read.
+    fn last_ns(&self, name: &str) -> Option<u64> {
+        let (first_ns, last_ns) = self.extent_ns().ok()??;
+        let mut at = None;
+        let push = |_, reading| {
+            if let Reading::Sample(sample) = reading {
+                at = at.max(Some(sample.clock.realtime.0));
+            }
+        };
+        self.history.read_newest(&[name], first_ns, last_ns, push).ok()?;
+        at
     }
 
     /// Reads the series that are selected; `first_ns` is the time of the first tick.
@@ -94,5 +131,32 @@ impl RecordedSeries {
             Series { name: labels.clone(), samples: Samples::Points(points) }
         });
         Ok(series.collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use facts::sample::Clock;
+    use facts::unit::Nanos;
+    use store::Tick;
+
+    use super::*;
+    use crate::past::scratch::Scratch;
+
+    #[test]
+    fn the_last_name_of_a_container_holds() {
+        const ID: &str = "3f2a1b4c5d6e";
+        let scratch = Scratch::new("container-names");
+        let past = scratch.past(|store| {
+            // The names are not in the order of time.
+            for (second, name) in [(1, "new"), (2, "old"), (3, "new"), (4, "middle")] {
+                let series = format!("{}{{container=\"{name}\",id=\"{ID}\"}}", metrics::CONTAINERS);
+                let id = store.series(&series, SeriesKind::Gauge);
+                let at = Nanos(second * Nanos::SECOND.0);
+                let clock = Clock { realtime: at, monotonic: at, boottime: at };
+                store.append(&Tick { clock, boot_id: "boot", values: &[(id, 1.0)], tasks: None }).unwrap();
+            }
+        });
+        assert_eq!(past.container_names().get(ID).map(|one| one.name.as_str()), Some("middle"));
     }
 }

@@ -49,8 +49,10 @@ fn examine_source(
         let mut of_machine = std::mem::take(&mut findings.sentences);
         // The sentences about the machine have only the worst quota.
         of_machine.extend(machine::quotas(&examiner)?.into_iter().skip(1));
-        let target = target.resolved(past.past().container_names());
-        findings.sentences = target::sentences(&examiner, &target, &of_machine)?;
+        findings.sentences = target::sentences(&examiner, target, &of_machine)?;
+        if let (true, Some(other)) = (findings.sentences.is_empty(), target.otherwise()) {
+            findings.sentences = target::sentences(&examiner, &other, &of_machine)?;
+        }
     }
     findings.sort();
     Ok(findings)

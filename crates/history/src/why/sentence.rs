@@ -96,7 +96,7 @@ pub enum Trouble {
     Memory,
     /// Many packets.
     Network,
-    /// Connections find the queue of a listening program full.
+    /// Attempts to connect find the queue of a listening program full.
     Connections,
     /// Datagrams are lost since their program does not read them.
     Datagrams,

@@ -18,8 +18,8 @@ const MOST_EVER: f64 = 0.8;
 pub type Sockets = [(InetProtocol, InetSocket)];
 
 impl Findings {
-    /// Returns whether sockets may be named in a sentence.
-    pub fn are_of_sockets(&self) -> bool {
+    /// Returns whether a sentence is about something that sockets lost.
+    pub fn has_socket_losses(&self) -> bool {
         let of_sockets = [Trouble::Connections, Trouble::Datagrams, Trouble::Retransmissions];
         self.sentences.iter().any(|sentence| of_sockets.contains(&sentence.trouble))
     }
@@ -36,9 +36,10 @@ impl Findings {
             let ever = losses(sentence.trouble, now);
             let ever_before: HashMap<u32, u32> =
                 losses(sentence.trouble, before).iter().map(|loss| (loss.socket.inode, loss.count)).collect();
-            let lately = ever.iter().copied().map(|loss| {
-                let earlier = ever_before.get(&loss.socket.inode).copied().unwrap_or(0);
-                Loss { count: loss.count.wrapping_sub(earlier), ..loss }
+            // What was not full before is compared with nothing.
+            let lately = ever.iter().copied().filter_map(|loss| {
+                let earlier = ever_before.get(&loss.socket.inode)?;
+                Some(Loss { count: loss.count.wrapping_sub(*earlier), ..loss })
             });
             let lately: Vec<Loss<'_>> = lately.collect();
             let certain = most(&lately, MOST_NOW).map(|socket| (socket, ""));
@@ -46,7 +47,7 @@ impl Findings {
             let Some((socket, probably)) = found else { continue };
             let process = owner(socket.inode);
             let who = process.as_ref().map_or_else(
-                || "a process of another user".to_owned(),
+                || "a process that is not seen".to_owned(),
                 |process| format!("{} ({})", process.comm(), process.pid),
             );
             let words = words(sentence.trouble, socket, &who);
@@ -65,13 +66,16 @@ struct Loss<'s> {
     count: u32,
 }
 
-/// What each socket lost since it was made.
+/// What each socket lost since it was made. Filters and other causes count as well: sockets that could take more are left out.
 fn losses(trouble: Trouble, sockets: &Sockets) -> Vec<Loss<'_>> {
     let lost = |protocol: InetProtocol, socket: &InetSocket| match (trouble, protocol) {
-        (Trouble::Connections, InetProtocol::Tcp) if socket.is_listening => {
-            Some((socket.local, socket.drops?))
+        (Trouble::Connections, InetProtocol::Tcp) if socket.is_listening && socket.unread >= socket.room => {
+            Some((socket.local, socket.memory?.drops))
         }
-        (Trouble::Datagrams, InetProtocol::Udp) => Some((socket.local, socket.drops?)),
+        (Trouble::Datagrams, InetProtocol::Udp) => {
+            let memory = socket.memory.filter(|memory| memory.used_bytes >= memory.buffer_bytes / 2)?;
+            Some((socket.local, memory.drops))
+        }
         (Trouble::Retransmissions, InetProtocol::Tcp) => {
             Some((socket.remote, socket.tcp?.total_retransmitted))
         }
@@ -116,6 +120,7 @@ fn words(trouble: Trouble, socket: &InetSocket, who: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use facts::linux::socket_tables::ReceiveMemory;
     use facts::task::chain::{Activity, ThreadNow};
 
     use super::super::finding::{Cost, sentence};
@@ -124,17 +129,17 @@ mod tests {
     fn listening(inode: u32, drops: u32) -> (InetProtocol, InetSocket) {
         let local = format!("0.0.0.0:{}", 80 + inode / 3).parse().unwrap();
         let remote = "0.0.0.0:0".parse().unwrap();
-        let (drops, tcp) = (Some(drops), None);
+        let memory = Some(ReceiveMemory { used_bytes: 0, buffer_bytes: 1, drops });
         (
             InetProtocol::Tcp,
-            InetSocket { inode, local, remote, is_listening: true, unread: 5, room: 4, drops, tcp },
+            InetSocket { inode, local, remote, is_listening: true, unread: 5, room: 4, memory, tcp: None },
         )
     }
 
     fn said(trouble: Trouble, before: &Sockets, now: &Sockets) -> (String, Option<Culprit>) {
         let sentence = sentence(trouble, Cost::None, "So it is.".to_owned(), None, []);
         let mut findings = Findings { sentences: vec![sentence], ..Findings::default() };
-        assert!(findings.are_of_sockets());
+        assert!(findings.has_socket_losses());
         findings.name_sockets(before, now, |pid| {
             let thread = ThreadNow { tid: pid, pid, comm: format!("p{pid}"), activity: Activity::Runs };
             (pid < 9).then(|| Rc::new(ProcessNow { pid, threads: vec![thread] }))
@@ -161,9 +166,17 @@ mod tests {
 
     #[test]
     fn sockets_of_one_address_count_together() {
+        let before = [listening(1, 0), listening(2, 0), listening(3, 0)];
         let now = [listening(1, 3), listening(2, 4), listening(3, 5)];
-        let (text, _) = said(Trouble::Connections, &[], &now);
+        let (text, _) = said(Trouble::Connections, &before, &now);
         assert!(text.starts_with("So it is; most at 0.0.0.0:80 of p2 (2)"), "{text}");
+    }
+
+    #[test]
+    fn a_socket_that_is_not_full_is_not_named() {
+        let [mut one] = [listening(1, 9)];
+        one.1.unread = 3;
+        assert_eq!(said(Trouble::Connections, &[], &[one]).0, "So it is.");
     }
 
     #[test]
@@ -171,7 +184,7 @@ mod tests {
         let sockets = [listening(9, 3)];
         assert_eq!(said(Trouble::Datagrams, &[], &sockets), ("So it is.".to_owned(), None));
         let (text, culprit) = said(Trouble::Connections, &[], &sockets);
-        assert!(text.contains("most at 0.0.0.0:83 of a process of another user"), "{text}");
+        assert!(text.contains("most at 0.0.0.0:83 of a process that is not seen"), "{text}");
         assert_eq!(culprit, None);
     }
 }

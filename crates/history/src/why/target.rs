@@ -3,12 +3,14 @@
 use std::fmt;
 
 use facts::cgroup_name::container_of_id;
-use facts::container::ContainerNames;
 use query::QueryError;
 
 use super::examiner::Examiner;
 use super::matchers::{of_cgroup, of_unit, quoted};
 use super::sentence::{Culprit, Evidence, Sentence, Trouble};
+
+/// What stands before the name of a container.
+const CONTAINER: &str = "container:";
 
 /// The tasks whose time is asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,30 +23,34 @@ pub enum Target {
     Cgroup(String),
     /// All tasks of a unit of systemd.
     Unit(String),
-    /// All tasks of a container, by its name or the first digits of its id ([`facts::cgroup_name`]).
+    /// All tasks of a container, by its id or the beginning of that.
+    ContainerId(String),
+    /// All tasks of the containers of a name.
     Container(String),
 }
 
 impl Target {
-    /// A number is a process, a path a cgroup, what ends as units do a unit, an id a container, all else a name.
+    /// A number is a process, a path a cgroup, what ends as units do a unit, an id a container, what begins with `container:` the name of
+    /// one, all else a name.
     pub fn parse(text: &str) -> Self {
         const UNITS: [&str; 5] = [".service", ".scope", ".slice", ".socket", ".mount"];
         match text.parse() {
             Ok(pid) => Self::Process(pid),
             Err(_) if text.starts_with('/') => Self::Cgroup(text.trim_end_matches('/').to_owned()),
             Err(_) if UNITS.iter().any(|end| text.ends_with(end)) => Self::Unit(text.to_owned()),
-            Err(_) => match container_of_id(text) {
+            Err(_) => match text.strip_prefix(CONTAINER) {
                 Some(name) => Self::Container(name.to_owned()),
+                None if container_of_id(text).is_some() => Self::ContainerId(text.to_owned()),
                 None => Self::Name(text.to_owned()),
             },
         }
     }
 
-    /// The container that a name is of, if there was one of this name; otherwise the same.
-    pub(super) fn resolved(&self, containers: &ContainerNames) -> Self {
+    /// What is meant if there are no such tasks: a container can be called as no program is.
+    pub(super) fn otherwise(&self) -> Option<Self> {
         match self {
-            Self::Name(name) if containers.has_name(name) => Self::Container(name.clone()),
-            other => other.clone(),
+            Self::Name(name) | Self::ContainerId(name) => Some(Self::Container(name.clone())),
+            _ => None,
         }
     }
 
@@ -55,8 +61,8 @@ impl Target {
             Self::Name(name) => format!("comm={}", quoted(name)),
             Self::Cgroup(path) => of_cgroup(path),
             Self::Unit(unit) => of_unit(unit),
-            // An id is in the path, whatever the container is called.
-            Self::Container(id) if container_of_id(id).is_some() => format!("cgroup=~\".*{id}.*\""),
+            // It is in the path, whatever the container is called.
+            Self::ContainerId(digits) => format!("cgroup=~\"(.*[-/:])?{digits}[0-9a-f]*([./].*)?\""),
             Self::Container(name) => format!("container={}", quoted(name)),
         }
     }
@@ -69,9 +75,10 @@ impl fmt::Display for Target {
             Self::Process(pid) => pid.fmt(f),
             // Of the root all cgroups are below it.
             Self::Cgroup(path) if path.is_empty() => f.write_str("/"),
-            Self::Name(text) | Self::Cgroup(text) | Self::Unit(text) | Self::Container(text) => {
+            Self::Name(text) | Self::Cgroup(text) | Self::Unit(text) | Self::ContainerId(text) => {
                 f.write_str(text)
             }
+            Self::Container(name) => write!(f, "{CONTAINER}{name}"),
         }
     }
 }

@@ -18,10 +18,10 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 const BETWEEN_SOCKETS: Duration = Duration::from_millis(500);
 
 /// Adds what is seen now.
-pub(super) fn complete(findings: &mut Findings) {
+pub(super) fn add_to(findings: &mut Findings) {
     let Ok(mut reader) = WaitReader::open() else { return };
     let begun = Instant::now();
-    let before = findings.are_of_sockets().then(|| reader.inet_sockets());
+    let before = findings.has_socket_losses().then(|| reader.inet_sockets());
     findings.add(sentences(&mut reader));
     if let Some(before) = before {
         std::thread::sleep(BETWEEN_SOCKETS.saturating_sub(begun.elapsed()));
@@ -51,7 +51,7 @@ pub(super) fn chains(target: &Target) -> Vec<Chain> {
     let pids = match target {
         Target::Process(pid) => vec![*pid],
         Target::Name(name) => named(&mut reader, name),
-        Target::Cgroup(_) | Target::Unit(_) | Target::Container(_) => Vec::new(),
+        Target::Cgroup(_) | Target::Unit(_) | Target::ContainerId(_) | Target::Container(_) => Vec::new(),
     };
     pids.into_iter().filter_map(|pid| chain_of(&mut reader, pid)).take(MOST_PROCESSES).collect()
 }

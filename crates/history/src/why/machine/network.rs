@@ -1,5 +1,8 @@
 //! The network.
 
+#[cfg(test)]
+mod tests;
+
 use query::QueryError;
 
 use super::cpu::waits;
@@ -11,14 +14,14 @@ use crate::why::sentence::{Evidence, Trouble};
 
 /// Fewer packets in each second are no trouble.
 const MANY: f64 = 20_000.0;
-/// Fewer connections in each second that find a queue full are no trouble. Their clients try again after a second.
+/// Fewer attempts to connect in each second that find a queue full are no trouble. Their clients try again after a second.
 const LEAST_OVERFLOWS: f64 = 0.05;
 /// Fewer datagrams that are lost in each second are none.
 const LEAST_DATAGRAMS: f64 = 1.0;
 /// Fewer segments in each second that are sent again, and a smaller part of them, are none: some are lost on every way.
 const LEAST_SENT_AGAIN: f64 = 5.0;
 const LEAST_PART_SENT_AGAIN: f64 = 0.03;
-/// Fewer attempts to connect that are repeated are none.
+/// Fewer segments that begin connections and are sent again are none.
 const LEAST_ATTEMPTS: f64 = 1.0;
 /// The shortest time after which TCP takes a segment for lost if nothing comes back: `TCP_RTO_MIN`.
 const SHORTEST_TIMEOUT_S: f64 = 0.2;
@@ -52,7 +55,7 @@ fn waits_by_kernel(examiner: &Examiner<'_>) -> Result<Option<Evidence>, QueryErr
     Ok(part.map(|part| Evidence { value: waits.waited.value * part.value, ..part }))
 }
 
-/// Connections that found the queue of a listening program full.
+/// Attempts to connect that found the queue of a listening program full.
 pub(super) fn connections(examiner: &Examiner<'_>) -> Found {
     let overflows = "rate(node_netstat_TcpExt_ListenOverflows[W])";
     let Some(rate) = examiner.number(overflows)?.filter(|rate| rate.value > LEAST_OVERFLOWS) else {
@@ -60,7 +63,7 @@ pub(super) fn connections(examiner: &Examiner<'_>) -> Found {
     };
     let before = examiner.compared(overflows, "")?;
     let text = format!(
-        "{} connections in each second{before} found the queue of a listening program full: their clients try again after a second or more.",
+        "{} attempts to connect in each second{before} found the queue of a listening program full: their clients try again after a second or more.",
         few(rate.value)
     );
     Ok(Some(sentence(Trouble::Connections, Cost::Within(rate.value), text, None, [rate])))
@@ -78,7 +81,7 @@ pub(super) fn datagrams(examiner: &Examiner<'_>) -> Found {
         return Ok(None);
     }
     let text = format!(
-        "{} datagrams in each second were lost: their program did not read them before its buffer was full.",
+        "{} datagrams in each second were lost: the buffer of a socket was full, since its program did not read.",
         few(all)
     );
     // No task waits for a datagram that is lost: what makes tasks wait comes first.
@@ -104,10 +107,11 @@ pub(super) fn retransmissions(examiner: &Examiner<'_>) -> Found {
             percent(part),
             few(of_data)
         ),
-        // A full queue here makes clients here try again, which is said already.
+        // A full queue here makes clients here try again, which is said already. Whether this machine begins them or answers is not known:
+        // the kernel counts both as one.
         None if of_attempts > LEAST_ATTEMPTS && overflows < of_attempts / 2.0 => {
             format!(
-                "{} attempts to connect by TCP in each second were repeated: nothing answered them.",
+                "{} attempts to begin a connection, or answers to such, were sent again in each second: nothing came back.",
                 few(of_attempts)
             )
         }
