@@ -190,6 +190,21 @@ test("the first line says how the machine is", async () => {
   await page.close();
 });
 
+test("the parts of the machine are a click away", async () => {
+  const page = await open("#span=60000");
+  const captions = () => page.locator("#plots figcaption").allTextContents();
+  const link = page.locator("#plots figcaption a", { hasText: "by CPU" });
+  await link.click();
+  await until("CPUs", async () => shown(page).get("parts") === "cpus" && (await captions())[0].startsWith("Busy, by CPU"));
+  assert.equal(shown(page).get("span"), "60000");
+  // Curves of zeros are left out, but this machine is busy enough for one.
+  await until("a curve", async () => /CPU \d+/.test(await page.locator("#plots figure").first().textContent()));
+  await is_accessible(page);
+  await page.locator("#to-machine").click();
+  await until("the machine", async () => !shown(page).get("parts") && (await captions()).some((caption) => caption.startsWith("Memory")));
+  await page.close();
+});
+
 test("why in words leads to a plot", async () => {
   const more = [machine.load(), machine.load()];
   await rest(8000);

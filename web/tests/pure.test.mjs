@@ -31,6 +31,9 @@ test("an address holds what is shown", () => {
   assert.equal(write(usual), "#");
   const view = { ...usual, place: "tasks", of: selector("comm", 'a "b" \\ <img>&='), span_ms: null, end_ms: 5, at_ms: 4, by: "user", sort: "name", zone: "utc" };
   assert.deepEqual(read(write(view)), view);
+  const parts = { ...usual, parts: "disks" };
+  assert.deepEqual(read(write(parts)), parts);
+  assert.equal(read("#parts=nothing").parts, null);
   assert.deepEqual(selected(view.of), { label: "comm", value: 'a "b" \\ <img>&=' });
   // What somebody made up is as usual.
   assert.deepEqual(read("#span=-1&end=x&by=nobody&place=nowhere&zone=mars"), usual);
