@@ -10,6 +10,8 @@ pub fn run(data: &[u8]) {
     let _ = formats::dns::reply(&question, data);
     Clicks::default().push(data, drop);
     formats::passwd::users(data).for_each(drop);
+    let _ = (formats::containers::docker(data), formats::containers::bundle(data));
+    let _ = (formats::containers::stored(data), formats::containers::docker_data_root(data));
     let _ = formats::hosts::addresses_of(data, b"host");
     drop(formats::dbus::answer(data));
     let _ = formats::certificate::validity(data);

@@ -81,6 +81,7 @@ export class Plot {
     caption.append(panel.title, " ", this.present);
     if (panel.parts && events.address) {
       this.link.textContent = BY[panel.parts];
+      this.link.href = events.address(panel.parts);
       caption.append(" ", this.link);
     }
     this.element.className = panel.is_large ? "large" : "small";

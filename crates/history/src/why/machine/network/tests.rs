@@ -40,7 +40,8 @@ fn some_losses_are_none() {
         // An old kernel counts no more, and one without IPv6.
         ("old", &[("Tcp_RetransSegs", 0.5), ("Udp_RcvbufErrors", 0.0)]),
     ] {
-        assert_eq!(said(name, rates), [const { String::new() }; 0], "{name}");
+        let sentences = said(name, rates);
+        assert!(sentences.is_empty(), "{name}: {sentences:?}");
     }
 }
 
