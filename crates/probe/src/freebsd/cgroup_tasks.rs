@@ -21,7 +21,7 @@ impl Cgroup {
     ///
     /// # Errors
     /// Always.
-    pub fn find(_path: &Path) -> io::Result<Self> {
+    pub fn find(_path: &Path, _is_called: &dyn Fn(&str) -> bool) -> io::Result<Self> {
         Err(io::Error::new(io::ErrorKind::Unsupported, "FreeBSD has no cgroups"))
     }
 

@@ -14,6 +14,8 @@ use crate::why::sentence::{Evidence, Trouble};
 
 /// Fewer packets in each second are no trouble.
 const MANY: f64 = 20_000.0;
+/// So few in the whole window are an accident.
+const FEW: f64 = 5.0;
 /// Fewer attempts to connect in each second that find a queue full are no trouble. Their clients try again after a second.
 const LEAST_OVERFLOWS: f64 = 0.05;
 /// Fewer datagrams that are lost in each second are none.
@@ -58,9 +60,8 @@ fn waits_by_kernel(examiner: &Examiner<'_>) -> Result<Option<Evidence>, QueryErr
 /// Attempts to connect that found the queue of a listening program full.
 pub(super) fn connections(examiner: &Examiner<'_>) -> Found {
     let overflows = "rate(node_netstat_TcpExt_ListenOverflows[W])";
-    let Some(rate) = examiner.number(overflows)?.filter(|rate| rate.value > LEAST_OVERFLOWS) else {
-        return Ok(None);
-    };
+    let is_trouble = |rate: &Evidence| rate.value > LEAST_OVERFLOWS && are_many(examiner, rate.value);
+    let Some(rate) = examiner.number(overflows)?.filter(is_trouble) else { return Ok(None) };
     let before = examiner.compared(overflows, "")?;
     let text = format!(
         "{} attempts to connect in each second{before} found the queue of a listening program full: their clients try again after a second or more.",
@@ -77,7 +78,7 @@ pub(super) fn datagrams(examiner: &Examiner<'_>) -> Found {
         evidence.extend(examiner.number(rate)?.filter(|rate| rate.value > 0.0));
     }
     let all: f64 = evidence.iter().map(|rate| rate.value).sum();
-    if all < LEAST_DATAGRAMS {
+    if all < LEAST_DATAGRAMS || !are_many(examiner, all) {
         return Ok(None);
     }
     let text = format!(
@@ -91,9 +92,8 @@ pub(super) fn datagrams(examiner: &Examiner<'_>) -> Found {
 /// Segments of TCP that were sent again.
 pub(super) fn retransmissions(examiner: &Examiner<'_>) -> Found {
     let rate = |counter: &str| examiner.number(&format!("rate(node_netstat_{counter}[W])"));
-    let Some(all) = rate("Tcp_RetransSegs")?.filter(|all| all.value > LEAST_ATTEMPTS) else {
-        return Ok(None);
-    };
+    let is_trouble = |all: &Evidence| all.value > LEAST_ATTEMPTS && are_many(examiner, all.value);
+    let Some(all) = rate("Tcp_RetransSegs")?.filter(is_trouble) else { return Ok(None) };
     let attempts = rate("TcpExt_TCPSynRetrans")?;
     let overflows = rate("TcpExt_ListenOverflows")?.map_or(0.0, |rate| rate.value);
     let of_attempts = attempts.as_ref().map_or(0.0, |attempts| attempts.value);
@@ -119,6 +119,11 @@ pub(super) fn retransmissions(examiner: &Examiner<'_>) -> Found {
     };
     let evidence = [all].into_iter().chain(attempts).chain(timeouts);
     Ok(Some(sentence(Trouble::Retransmissions, cost, text, None, evidence)))
+}
+
+/// Returns whether a rate of events is more than a few in the window.
+fn are_many(examiner: &Examiner<'_>, rate: f64) -> bool {
+    rate * (examiner.window.to_ms - examiner.window.from_ms) as f64 / 1e3 > FEW
 }
 
 /// A number of events that may be less than one.
