@@ -15,7 +15,7 @@ export interface Panel {
   is_large?: boolean;
   /** The number beside the title: that of all curves together, or of the highest one; none if neither says something. */
   present?: "sum" | "highest";
-  /** The parts of the machine that it sums up, each of which can be looked at. */
+  /** The parts of the machine whose sum it shows; the page has plots of each. */
   parts?: Parts;
   /** Curves that are 0 all the time are left out, unless all are. */
   leaves_out_zeros?: boolean;

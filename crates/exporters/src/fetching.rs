@@ -33,7 +33,7 @@ impl Fetcher {
     /// Returns the text.
     ///
     /// # Errors
-    /// If there is no answer in time, or the answer has another status than 200, is too long, or is not UTF-8.
+    /// If no answer comes in time, or its status is not 200, or it is too long, or it is not UTF-8.
     pub(crate) fn fetch(&self) -> Result<String, String> {
         let mut request = self.client.get(&self.url).header("Accept", ACCEPT);
         request =

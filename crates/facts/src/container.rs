@@ -22,7 +22,7 @@ pub struct ContainerIdentity {
 pub struct ContainerNames(Arc<BTreeMap<String, ContainerIdentity>>);
 
 impl ContainerNames {
-    /// Names the container of an id, or of the beginning of one. What is no id is passed over.
+    /// Names a container, by its id or the first digits of that. Another text names none.
     pub fn insert(&mut self, id: &str, identity: ContainerIdentity) {
         if let Some(id) = container_of_id(id) {
             Arc::make_mut(&mut self.0).insert(id.to_owned(), identity);

@@ -78,7 +78,7 @@ impl ContainerSeries {
         let is_sought = |container: &Container| container.series.is_none() && container.attempts < ATTEMPTS;
         let mut sought: Vec<_> =
             self.containers.iter_mut().filter(|(_, container)| is_sought(container)).collect();
-        // Those of which nothing is said do not keep others waiting.
+        // New containers come first: the others were sought before, and nothing was found.
         sought.sort_by_key(|(_, container)| container.attempts);
         for (id, container) in sought.into_iter().take(SOUGHT_A_LOOK) {
             container.attempts += 1;

@@ -8,7 +8,7 @@ use std::{env, fs};
 use formats::containers::{self, ContainerDescription};
 use probe::named;
 
-/// A larger file is no description; a list of ten thousand containers has some megabytes.
+/// Larger files are not read. A list of ten thousand containers has some megabytes.
 const LARGEST_FILE_BYTES: u64 = 16 << 20;
 /// The directories of containers/storage that have lists, by its driver.
 const STORAGE_DRIVERS: [&str; 4] = ["overlay", "vfs", "btrfs", "zfs"];

@@ -47,7 +47,6 @@ impl NetProtocols {
     /// If a line of names has no line of figures, or one with fewer of them.
     pub fn parse(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
         *self = Self::default();
-        let mut expected = 0;
         let mut lines = lines(bytes);
         while let Some(mut names) = lines.next() {
             let Some(protocol) = names.until(b':') else { return Err(names.expected("a protocol")) };
@@ -58,7 +57,7 @@ impl NetProtocols {
             while let Some(name) = names.word() {
                 // RFC 1213 has -1 for "no limit", which none of ours is.
                 let value = figures.signed().ok_or_else(|| figures.expected("a figure"))?;
-                self.put(&mut expected, value.cast_unsigned(), |key| is_name(key, protocol, name));
+                self.put(protocol, name, value.cast_unsigned());
             }
         }
         Ok(())
@@ -70,31 +69,25 @@ impl NetProtocols {
     /// If a line has no figure.
     pub fn parse_ipv6(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
         *self = Self::default();
-        let mut expected = 0;
         for mut line in lines(bytes) {
             let Some(name) = line.word() else { continue };
             let Some(name) = name.strip_prefix(b"Udp6") else { continue };
             let value = line.number().ok_or_else(|| line.expected("a figure"))?;
-            self.put(&mut expected, value, |key| is_name(key, b"Udp6", name));
+            self.put(b"Udp6", name, value);
         }
         Ok(())
     }
 
-    /// Sets the field whose key it is. Nearly always that is the one that comes next.
-    fn put(&mut self, expected: &mut usize, value: u64, is_key: impl Fn(&str) -> bool) {
-        let all = &NetProtocolField::ALL;
-        let is_field = |field: &&NetProtocolField| is_key(NetProtocolField::KEYS[**field as usize]);
-        let found = all.get(*expected).filter(is_field).or_else(|| all.iter().find(is_field));
-        if let Some(field) = found {
+    /// Sets a counter, if it is one of ours.
+    fn put(&mut self, protocol: &[u8], name: &[u8], value: u64) {
+        let is_key = |field: &&NetProtocolField| {
+            let mut key = Cursor::new(NetProtocolField::KEYS[**field as usize].as_bytes());
+            key.skip(protocol) && key.skip(b"_") && key.rest() == name
+        };
+        if let Some(field) = NetProtocolField::ALL.iter().find(is_key) {
             self.set(*field, value);
-            *expected = *field as usize + 1;
         }
     }
-}
-
-fn is_name(key: &str, protocol: &[u8], name: &[u8]) -> bool {
-    let mut key = Cursor::new(key.as_bytes());
-    key.skip(protocol) && key.skip(b"_") && key.rest() == name
 }
 
 #[cfg(test)]

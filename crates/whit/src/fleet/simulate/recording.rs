@@ -21,7 +21,7 @@ struct Recorded {
     name: SeriesName,
     /// By tick; `None`: it was not there.
     values: Vec<Option<f64>>,
-    /// How much a counter grew from the first value to the last; `None`: it is no counter.
+    /// The growth of a counter from the first value to the last; `None` if it is not a counter.
     growth: Option<f64>,
 }
 

@@ -78,6 +78,6 @@ fn a_full_queue_explains_what_is_sent_again() {
 fn datagrams_of_both_versions_count() {
     let sentences = said("datagrams", &[("Udp_RcvbufErrors", 0.7), ("Udp6_RcvbufErrors", 0.7)]);
     assert!(sentences[0].starts_with("1.4 datagrams in each second were lost"), "{sentences:?}");
-    // Without IPv6 there is no counter of it.
+    // A machine without IPv6 has only the first counter.
     assert!(said("version-4", &[("Udp_RcvbufErrors", 7.0)])[0].starts_with("7.0 datagrams"));
 }
