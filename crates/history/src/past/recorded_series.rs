@@ -136,12 +136,8 @@ impl RecordedSeries {
 
 #[cfg(test)]
 mod tests {
-    use facts::sample::Clock;
-    use facts::unit::Nanos;
-    use store::Tick;
-
     use super::*;
-    use crate::past::scratch::Scratch;
+    use crate::past::scratch::{Scratch, append};
 
     #[test]
     fn the_last_name_of_a_container_holds() {
@@ -152,9 +148,7 @@ mod tests {
             for (second, name) in [(1, "new"), (2, "old"), (3, "new"), (4, "middle")] {
                 let series = format!("{}{{container=\"{name}\",id=\"{ID}\"}}", metrics::CONTAINERS);
                 let id = store.series(&series, SeriesKind::Gauge);
-                let at = Nanos(second * Nanos::SECOND.0);
-                let clock = Clock { realtime: at, monotonic: at, boottime: at };
-                store.append(&Tick { clock, boot_id: "boot", values: &[(id, 1.0)], tasks: None }).unwrap();
+                append(store, second * 1000, &[(id, 1.0)]);
             }
         });
         assert_eq!(past.container_names().get(ID).map(|one| one.name.as_str()), Some("middle"));

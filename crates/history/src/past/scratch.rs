@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use store::{Retention, Store};
+use facts::sample::Clock;
+use facts::unit::Nanos;
+use store::{Retention, SeriesId, Store, Tick};
 
 use super::Past;
 
@@ -29,6 +31,13 @@ impl Scratch {
         store.close().unwrap();
         Past::open(&self.history()).unwrap()
     }
+}
+
+/// Appends a tick without tasks.
+pub(crate) fn append(store: &mut Store, at_ms: i64, values: &[(SeriesId, f64)]) {
+    let at = Nanos((at_ms * 1_000_000).unsigned_abs());
+    let clock = Clock { realtime: at, monotonic: at, boottime: at };
+    store.append(&Tick { clock, boot_id: "boot", values, tasks: None }).unwrap();
 }
 
 impl Drop for Scratch {

@@ -10,8 +10,6 @@ use facts::task::groups::{GroupBy, TaskGroups};
 use facts::task::rounds::Scope;
 use facts::task::store::TaskStore;
 use facts::task::{TaskKey, TaskRow};
-use formats::series_name::{SeriesName, metric_of};
-use history::metrics;
 use history::past::Names;
 use probe::background_job::Notifier;
 use query::Query;
@@ -217,12 +215,11 @@ pub(super) struct Publisher {
     live: Arc<Live>,
     groups: Vec<(Watched, TaskGroups)>,
     users: Users,
-    containers: ContainerNames,
 }
 
 impl Publisher {
     pub(super) fn new(live: Arc<Live>) -> Self {
-        Self { live, groups: Vec::new(), users: Users::default(), containers: ContainerNames::default() }
+        Self { live, groups: Vec::new(), users: Users::default() }
     }
 
     /// A tick was taken.
@@ -244,13 +241,10 @@ impl Publisher {
         }
         if self.groups.is_empty() {
             self.users = Users::read();
-            self.containers = ContainerNames::default();
         }
         let mut series = std::mem::replace(&mut tick.series, Box::new(std::iter::empty())).peekable();
         // A tick that was sent before the series were subscribed to has none.
         if series.peek().is_some() {
-            let containers = &mut self.containers;
-            let series = series.inspect(|(name, _)| name_container(name, containers));
             // It is copied if an evaluation of the last tick still uses it.
             Arc::make_mut(&mut state.recent).push(tick.at_ms, series);
         }
@@ -262,14 +256,21 @@ impl Publisher {
         }
         self.groups.retain(|(watched, _)| wanted.contains(watched));
         let Some(tasks) = tick.tasks else { return };
+        let containers = state.recent.container_names().clone();
         for watched in wanted {
-            let text = self.tasks(watched, tasks, &mut tick);
+            let text = self.tasks(watched, tasks, &containers, &mut tick);
             state.tasks.extend(text.map(|text| (watched, text.into())));
         }
     }
 
     /// The rows that did something, and which are gone.
-    fn tasks(&mut self, watched: Watched, tasks: &TaskStore, tick: &mut Tick<'_>) -> Option<String> {
+    fn tasks(
+        &mut self,
+        watched: Watched,
+        tasks: &TaskStore,
+        containers: &ContainerNames,
+        tick: &mut Tick<'_>,
+    ) -> Option<String> {
         if !self.groups.iter().any(|(known, _)| *known == watched) {
             self.groups.push((watched, TaskGroups::default()));
         }
@@ -291,21 +292,12 @@ impl Publisher {
                 false => labels.cgroup(row.key(), row.cgroup()),
             });
             let waits_for = task_rows::reason(groups, tasks, id);
-            let names = (Names { users: &self.users, containers: &self.containers }, tasks.clock());
+            let names = (Names { users: &self.users, containers }, tasks.clock());
             rows.push(task_rows::entry(&row, waits_for, cgroup.unwrap_or_default(), names, watched.by));
         }
         let gone =
             gone.into_iter().filter(|key| groups.row_of(key.pid).is_none()).map(|key| key.pid).collect();
         serde_json::to_string(&ActiveTasks { at_ms: tick.at_ms, rows, gone }).ok()
-    }
-}
-
-/// Takes the name of a container, if a series says one.
-fn name_container(series: &str, containers: &mut ContainerNames) {
-    if metric_of(series) == metrics::CONTAINERS
-        && let Ok(series) = SeriesName::parse(series)
-    {
-        metrics::name_container(&series, containers);
     }
 }
 

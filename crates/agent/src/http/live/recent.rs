@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use facts::container::ContainerNames;
 use formats::series_name::SeriesName;
 use query::{Point, STALE_BITS, Samples, Selection, Series, Source};
 
@@ -18,6 +19,8 @@ const NAMES_AT_ONCE: usize = 64;
 pub(super) struct Recent {
     places: HashMap<String, usize>,
     names: Vec<SeriesName>,
+    /// What these say of containers.
+    containers: ContainerNames,
     /// When they were, in milliseconds since 1970, and the values by the place of their names.
     ticks: VecDeque<(i64, Vec<f64>)>,
 }
@@ -39,12 +42,19 @@ impl Recent {
                 Some(place) => values[*place] = value,
                 None => {
                     self.places.insert(name.to_owned(), self.names.len());
-                    self.names.push(SeriesName::parse(name).unwrap_or_default());
+                    let parsed = SeriesName::parse(name).unwrap_or_default();
+                    metrics::name_container(&parsed, &mut self.containers);
+                    self.names.push(parsed);
                     values.push(value);
                 }
             }
         }
         self.ticks.push_back((at_ms, values));
+    }
+
+    /// The names of containers.
+    pub(super) fn container_names(&self) -> &ContainerNames {
+        &self.containers
     }
 
     /// The time of the last tick, in milliseconds since 1970.

@@ -1,11 +1,9 @@
 //! A minute of counters, and what is said of them.
 
-use facts::sample::Clock;
-use facts::unit::Nanos;
 use query::Limits;
-use store::{SeriesKind, Tick};
+use store::SeriesKind;
 
-use crate::past::scratch::Scratch;
+use crate::past::scratch::{Scratch, append};
 use crate::why::sentence::Window;
 
 const FIRST_MS: i64 = 1_700_000_000_000;
@@ -19,10 +17,8 @@ fn said(name: &str, rates: &[(&str, f64)]) -> Vec<String> {
         };
         let ids: Vec<_> = rates.iter().map(series).collect();
         for second in 0..=60 {
-            let at = Nanos(((FIRST_MS + second * 1000) * 1_000_000).unsigned_abs());
-            let clock = Clock { realtime: at, monotonic: at, boottime: at };
             let values: Vec<_> = ids.iter().map(|(id, rate)| (*id, 1000.0 + second as f64 * rate)).collect();
-            store.append(&Tick { clock, boot_id: "boot", values: &values, tasks: None }).unwrap();
+            append(store, FIRST_MS + second * 1000, &values);
         }
     });
     let window = Window { from_ms: FIRST_MS, to_ms: FIRST_MS + 60_000 };

@@ -1,11 +1,10 @@
 //! Ten minutes of a series, and what is said of its trend.
 
-use facts::sample::Clock;
 use query::Limits;
-use store::{SeriesKind, Tick};
+use store::SeriesKind;
 
 use super::*;
-use crate::past::scratch::Scratch;
+use crate::past::scratch::{Scratch, append};
 use crate::why::sentence::{Sentence, Window};
 
 const FIRST_MS: i64 = 1_700_000_000_000;
@@ -19,10 +18,7 @@ fn trends(name: &str, series: &str, every_s: i64, value: impl Fn(i64) -> f64) ->
     let past = scratch.past(|store| {
         let id = store.series(series, SeriesKind::Gauge);
         for second in (0..=SECONDS).step_by(every_s as usize) {
-            let at = Nanos(((FIRST_MS + second * 1000) * 1_000_000).unsigned_abs());
-            let clock = Clock { realtime: at, monotonic: at, boottime: at };
-            let values = &[(id, value(second))];
-            store.append(&Tick { clock, boot_id: "boot", values, tasks: None }).unwrap();
+            append(store, FIRST_MS + second * 1000, &[(id, value(second))]);
         }
     });
     let window = Window { from_ms: FIRST_MS, to_ms: FIRST_MS + SECONDS * 1000 };
