@@ -10,6 +10,7 @@ import { element } from "./element";
 import { show_exits } from "./exits";
 import { Explore } from "./explore";
 import { Fleet } from "./fleet";
+import { show_inspection } from "./inspection";
 import { Live } from "./live";
 import { ask_for_mark } from "./mark";
 import { Pace } from "./pace";
@@ -117,9 +118,11 @@ const controls = new Controls({
     explore.focus();
   },
 });
-const [signs_pace, why_pace, view_pace, troubles_pace] = [new Pace(), new Pace(), new Pace(), new Pace()];
+const [signs_pace, why_pace, view_pace, troubles_pace, inspection_pace] = [new Pace(), new Pace(), new Pace(), new Pace(), new Pace()];
 /** The tasks whose name stands above them. */
 let named = "";
+/** The process that is shown runs at the end of the window: its number is that of no other. */
+let is_running = false;
 /** Those of the machine or of some tasks, and whose. */
 let plots: Plots | null = null;
 let plotted = "";
@@ -183,6 +186,7 @@ async function show(): Promise<void> {
     if (view.place === "explore") parts.push(explore.show(view.expression, shown, status.tick_ms, view.zone, signal));
     else parts.push(plots!.show(shown, status.tick_ms, view.zone, signal).then(watch), why_pace.work(() => show_reasons(signal)));
     if (view.place === "machine") parts.push(show_tasks());
+    if (view.place === "tasks") parts.push(inspection_pace.work(() => inspect(signal)));
     if (view.place === "tasks") parts.push(agent.exits(view.of, shown, signal).then((exits) => show_exits(exits, view.zone, address_of)));
     await Promise.all(parts);
     if (about_trouble !== null) throw about_trouble;
@@ -264,6 +268,7 @@ function show_frame(): void {
     const target = selected(view.of);
     about.name_target(target ? `${target.label} ${target.value}` : view.of);
     element("about").replaceChildren();
+    element("inspection").replaceChildren();
   }
   named = view.place === "tasks" ? named_now : "";
   element<HTMLAnchorElement>("to-machine").href = write({ ...view, place: "machine", parts: null });
@@ -298,6 +303,7 @@ function prepare_plots(check = ""): void {
 async function show_about(signal: AbortSignal): Promise<void> {
   const detail = await about.process(view.of, view.started_ms, shown, signal);
   const pid = selected(view.of)?.value ?? "";
+  is_running = detail !== null && detail.ended_ms === null && view.end_ms === null;
   if (detail === null && view.started_ms !== null) return about.show_none(pid);
   if (detail === null) return about.show_tasks_of(view.of, shown, signal);
   if (view.started_ms === null) {
@@ -307,6 +313,13 @@ async function show_about(signal: AbortSignal): Promise<void> {
   shown = about.life_in(shown, detail, status.tick_ms);
   show_frame();
   about.show_process(pid, detail, view.zone, address_of);
+}
+
+/** What a process that runs does at this moment. */
+async function inspect(signal: AbortSignal): Promise<void> {
+  // Without it the page is as good.
+  const inspection = is_running ? await agent.inspection(selected(view.of)?.value ?? "", signal).catch(() => null) : null;
+  if (!signal.aborted) show_inspection(inspection, address_of);
 }
 
 /** Those whose values come by themselves: not what is summed over one user's tasks, nor over a long time. */
@@ -457,6 +470,7 @@ function keep_up(): void {
   const { signal } = asked;
   const parts = [signs_pace.keep(() => show_signs(signal)), troubles_pace.keep(() => count_troubles(signal))];
   if (view.place === "machine" || view.place === "tasks") parts.push(why_pace.keep(() => show_reasons(signal)));
+  if (view.place === "tasks") parts.push(inspection_pace.keep(() => inspect(signal)));
   const comes_by_itself = live.is_open && live_expressions().length > 0;
   if (!comes_by_itself) parts.push(view_pace.keep(show, Math.max(LEAST_REFRESH_MS, plots?.step_ms ?? 0)));
   Promise.all(parts).catch(() => undefined);

@@ -185,6 +185,50 @@ waits_for: string | null, };
 export type WaitCount = { reason: string, threads: number, };
 
 /**
+ * A process at one instant. What may not be read is `null` or empty.
+ */
+export type Inspection = { 
+/**
+ * What its threads wait for: each stands before those that it waits for.
+ */
+links: Array<LinkEntry>, open_files: OpenFiles | null, };
+
+/**
+ * Threads of a process that do the same, in words.
+ */
+export type LinkEntry = { 
+/**
+ * How many links are above it.
+ */
+depth: number, pid: number, 
+/**
+ * What stands before the name.
+ */
+before: string, name: string, 
+/**
+ * What it does.
+ */
+after: string, };
+
+/**
+ * The open files of a process.
+ */
+export type OpenFiles = { count: number, 
+/**
+ * The most that it may have.
+ */
+most: number | null, 
+/**
+ * The most frequent kind first; empty if there are too many to be looked at.
+ */
+kinds: Array<FileCount>, };
+
+/**
+ * Open files of one kind.
+ */
+export type FileCount = { kind: string, count: number, };
+
+/**
  * Tasks that ended.
  */
 export type Exits = { 

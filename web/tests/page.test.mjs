@@ -119,6 +119,8 @@ test("from a task's row to its page", async () => {
   await page.locator("#about dt", { hasText: "Started by" }).waitFor();
   await until("its time", async () => /on a CPU [1-9]/.test((await plot(page, "Where the time of tasks went, sleep apart").getAttribute("aria-label")) ?? ""));
   await page.locator("#why li", { hasText: "It was on a CPU" }).waitFor();
+  await page.locator("#inspection li", { hasText: `${LOAD} (` }).waitFor();
+  await page.locator("#inspection p", { hasText: /^\d+ open files, of at most [\d,]+: / }).waitFor();
   await is_accessible(page);
   await picture(page, "task", { fullPage: true });
   await page.close();

@@ -5,11 +5,13 @@
 #[cfg(feature = "feeds")]
 mod feed_counters;
 mod http;
+mod inspection;
 mod options;
 mod server;
 mod shared_states;
 mod socket;
 
+pub use inspection::{inspect, run as run_inspector};
 pub use options::{AgentOptions, HttpOptions, Listen};
 pub use server::serve;
 pub use service::Privileged;

@@ -17,37 +17,58 @@ const LEAST_SILENCE_MS: u32 = 100;
 pub fn push(chain: &Chain, out: &mut String) {
     for (place, link) in chain.links.iter().enumerate() {
         push_branches(chain, place, out);
-        if link.is_probable {
-            out.push_str("probably on ");
+        let LinkLine { before, name, after } = LinkLine::of(link);
+        let _ = writeln!(out, "{before}{name}{after}");
+    }
+}
+
+/// The line of a link, without the branches that lead to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkLine {
+    /// The words before the name.
+    pub before: &'static str,
+    /// The name and the id of its thread, and how many others do the same.
+    pub name: String,
+    /// What it does, and why nothing follows.
+    pub after: String,
+}
+
+impl LinkLine {
+    /// Writes a link of a chain.
+    pub fn of(link: &Link) -> Self {
+        let (mut name, mut after) = (String::new(), String::new());
+        push_name(link, &mut name);
+        push_after(link, &mut after);
+        Self { before: if link.is_probable { "probably on " } else { "" }, name, after }
+    }
+}
+
+fn push_after(link: &Link, out: &mut String) {
+    match link.end {
+        Some(End::Circle) => out.push_str(", which is above: a circle"),
+        Some(End::Above) => out.push_str(", see above"),
+        end => {
+            out.push_str(match (link.is_probable, link.threads) {
+                (false, _) => " ",
+                (true, 1) => ", which ",
+                (true, _) => ", which all ",
+            });
+            push_activity(link, out);
+            out.push_str(match end {
+                Some(End::Unknown) => "; of whom is not known",
+                Some(End::OtherUser) => "; of a process of another user",
+                Some(End::Gone) => "; who that was is gone",
+                Some(End::TooLong) => "; and so on",
+                _ => "",
+            });
         }
-        push_name(link, out);
-        match link.end {
-            Some(End::Circle) => out.push_str(", which is above: a circle"),
-            Some(End::Above) => out.push_str(", see above"),
-            end => {
-                out.push_str(match (link.is_probable, link.threads) {
-                    (false, _) => " ",
-                    (true, 1) => ", which ",
-                    (true, _) => ", which all ",
-                });
-                push_activity(link, out);
-                out.push_str(match end {
-                    Some(End::Unknown) => "; of whom is not known",
-                    Some(End::OtherUser) => "; of a process of another user",
-                    Some(End::Gone) => "; who that was is gone",
-                    Some(End::TooLong) => "; and so on",
-                    _ => "",
-                });
-            }
+    }
+    match link.others {
+        0 => {}
+        1 => out.push_str("; or another process"),
+        others => {
+            let _ = write!(out, "; or {others} other processes");
         }
-        match link.others {
-            0 => {}
-            1 => out.push_str("; or another process"),
-            others => {
-                let _ = write!(out, "; or {others} other processes");
-            }
-        }
-        out.push('\n');
     }
 }
 

@@ -11,6 +11,7 @@ use axum::body::Body;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
+use facts::unit::Nanos;
 use formats::series_name::{SeriesName, is_label};
 use jiff::Timestamp;
 use query::{Limits, Query, QueryError, Selection, Source, parse_selector};
@@ -141,14 +142,18 @@ async fn with_past_for(
                 true => unavailable(Busy { retry_after: RECALLED_PAUSE }),
                 false => answer,
             };
-        // So that those who ask again and again know what it costs, however long they wait: the page does.
-        let cpu_ms = probe::own_thread_cpu_time().saturating_sub(before).0 as f64 / 1e6;
-        if let Ok(timing) = HeaderValue::from_str(&format!("cpu;dur={cpu_ms:.1}")) {
-            answer.headers_mut().insert("server-timing", timing);
-        }
+        add_cpu_time(&mut answer, probe::own_thread_cpu_time().saturating_sub(before));
         answer
     });
     in_turn.await.unwrap_or_else(|refused| refused)
+}
+
+/// Says in an answer what it cost, so that those who ask again and again know it, however long they wait: the page does.
+pub(super) fn add_cpu_time(answer: &mut Response, cpu: Nanos) {
+    let cpu_ms = cpu.0 as f64 / 1e6;
+    if let Ok(timing) = HeaderValue::from_str(&format!("cpu;dur={cpu_ms:.1}")) {
+        answer.headers_mut().insert("server-timing", timing);
+    }
 }
 
 /// Waits in the queue of requests, then runs `work` on a blocking thread at the client's expense. Whatever takes time depending on what a
@@ -175,7 +180,7 @@ pub(super) async fn in_turn<T: Send + 'static>(
 }
 
 /// The response if there was no permit in time.
-fn unavailable(Busy { retry_after }: Busy) -> Response {
+pub(super) fn unavailable(Busy { retry_after }: Busy) -> Response {
     let seconds = retry_after.as_secs_f64().ceil().max(1.0);
     let message =
         format!("other requests are being evaluated, or yours took much CPU time: try again in {seconds} s");

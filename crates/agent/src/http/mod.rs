@@ -48,6 +48,7 @@ use hyper_util::service::TowerToHyperService;
 use probe::background_job::Notifier;
 use tokio::sync::{Notify, watch};
 
+use crate::inspection::Inspector;
 use crate::options::{AgentOptions, HttpOptions, Listen};
 use crate::shared_states::SharedStates;
 use assets::Assets;
@@ -119,6 +120,7 @@ impl HttpServer {
         states: SharedStates,
         has_reader: bool,
         watched: Notifier,
+        inspector: Option<Arc<Inspector>>,
     ) -> io::Result<Self> {
         let listen = options.listen.clone();
         let own_uid = probe::own_uid();
@@ -139,6 +141,7 @@ impl HttpServer {
             privileged: of_agent.privileged.clone(),
             own_uid,
             states,
+            inspector,
             fleet: SharedFleet::new(of_agent.fleet.as_ref()),
             #[cfg(feature = "feeds")]
             reader: reader::Reader::new(has_reader),
@@ -245,6 +248,7 @@ fn router(shared: &Arc<Shared>) -> Router {
         .route("/tasks", get(page::tasks))
         .route("/exits", get(page::exits))
         .route("/process", get(page::process))
+        .route("/inspection", get(page::inspection))
         .route("/marks", get(page::marks).post(page::marks))
         .route("/language", get(page::language))
         .route("/checks", get(checks::list))

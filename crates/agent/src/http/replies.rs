@@ -224,6 +224,7 @@ mod tests {
 
     use super::super::task_replies::*;
     use super::*;
+    use crate::inspection::{FileCount, Inspection, LinkEntry, OpenFiles};
 
     /// A type as TypeScript has it, with what it is.
     fn declaration<T: TS>() -> String {
@@ -274,6 +275,10 @@ mod tests {
             declaration::<RelativeEntry>(),
             declaration::<ThreadEntry>(),
             declaration::<WaitCount>(),
+            declaration::<Inspection>(),
+            declaration::<LinkEntry>(),
+            declaration::<OpenFiles>(),
+            declaration::<FileCount>(),
             declaration::<Exits>(),
             declaration::<ExitEntry>(),
             declaration::<MarkEntry>(),

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use facts::unit::Ratio;
+use facts::unit::{Nanos, Ratio};
 use tokio::sync::oneshot;
 
 use super::clients::{ClientKey, Clients, RecallFlag, Requester};
@@ -85,9 +85,14 @@ impl Permit {
 
     /// Runs the request on the calling thread, counts its CPU time and takes it from what the client has left.
     pub(super) fn run<T>(self, run: impl FnOnce() -> T) -> T {
+        self.run_for(|| (run(), Nanos(0)))
+    }
+
+    /// Runs a request that has others work for it: `run` returns the CPU time that they took as well.
+    pub(super) fn run_for<T>(self, run: impl FnOnce() -> (T, Nanos)) -> T {
         let before = probe::own_thread_cpu_time();
-        let result = run();
-        let cpu = probe::own_thread_cpu_time().saturating_sub(before);
+        let (result, of_others) = run();
+        let cpu = probe::own_thread_cpu_time().saturating_sub(before) + of_others;
         self.queue.cpu_ns.fetch_add(cpu.0, Ordering::Relaxed);
         self.queue.lock().clients.charge(self.key, Duration::from_nanos(cpu.0));
         result

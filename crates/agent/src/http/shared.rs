@@ -6,6 +6,7 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 use facts::task::rounds::Scope;
 
+use crate::inspection::Inspector;
 use crate::options::HttpOptions;
 use crate::shared_states::SharedStates;
 use service::Privileged;
@@ -33,6 +34,8 @@ pub(super) struct Shared {
     pub(super) privileged: Privileged,
     pub(super) own_uid: u32,
     pub(super) states: SharedStates,
+    /// What looks at processes.
+    pub(super) inspector: Option<Arc<Inspector>>,
     pub(super) fleet: SharedFleet,
     #[cfg(feature = "feeds")]
     pub(super) reader: Reader,

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use checks::runner::PrivilegedRunner;
 use facts::unit::Nanos;
@@ -11,6 +12,7 @@ use recorder::messages::TaskReading;
 use service::Log;
 
 use crate::http::BoundHttp;
+use crate::inspection::Inspector;
 use crate::options::AgentOptions;
 use crate::shared_states::SharedStates;
 
@@ -38,6 +40,8 @@ pub(super) struct Context {
     pub(super) bound_http: Option<io::Result<BoundHttp>>,
     /// What runs plugins as other users, started while the process had the privilege for it.
     pub(super) runner: Option<PrivilegedRunner>,
+    /// What looks at processes, started while the process had the privilege for it.
+    pub(super) inspector: Option<Arc<Inspector>>,
 }
 
 impl Context {
@@ -200,6 +204,7 @@ mod tests {
             requests: Notifier::new().unwrap(),
             bound_http: None,
             runner: None,
+            inspector: None,
         }
     }
 }

@@ -41,6 +41,7 @@ impl Part for HttpServer {
             context.states.clone(),
             has_reader(options),
             context.requests.clone(),
+            context.inspector.clone(),
         )
         .map(Some)
         .map_err(failed)

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::sync::Arc;
 
 use probe::background_job::Notifier;
 use probe::privilege;
@@ -25,6 +26,7 @@ use recorder::messages::{ServerReport, Setup, Subscription, ToRecorder, ToServer
 #[cfg(feature = "feeds")]
 use crate::feed_counters::{counted, write_unread};
 use crate::http::{BoundHttp, Tick};
+use crate::inspection::Inspector;
 use crate::options::{AgentOptions, Listen};
 use crate::shared_states::SharedStates;
 use checks::runner::PrivilegedRunner;
@@ -71,6 +73,7 @@ pub fn serve(
         // This process has the socket of one that may become any user: plugins must not take it.
         privilege::refuse_inspection().map_err(system("prctl"))?;
     }
+    let inspector = Inspector::start().map_err(system("the inspector"))?;
     confinement::drop_privileges(&options).map_err(system("capabilities"))?;
     let link = Link::new(UnixStream::from(recorder), MOST_BODY_BYTES).map_err(system("the recorder"))?;
     let requests = Notifier::new().map_err(system("a pipe"))?;
@@ -82,6 +85,7 @@ pub fn serve(
         options,
         bound,
         runner,
+        inspector: Arc::new(inspector),
         setup: None,
         services: None,
         replica: Replica::default(),
@@ -167,6 +171,7 @@ struct State {
     /// Taken when the services are opened.
     bound: Option<io::Result<BoundHttp>>,
     runner: Option<PrivilegedRunner>,
+    inspector: Arc<Inspector>,
     setup: Option<Setup>,
     services: Option<Services>,
     replica: Replica,
@@ -220,6 +225,7 @@ impl State {
                 requests: self.requests.clone(),
                 bound_http: self.bound.take(),
                 runner: self.runner.take(),
+                inspector: Some(Arc::clone(&self.inspector)),
             }));
         }
     }

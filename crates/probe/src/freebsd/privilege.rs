@@ -27,6 +27,8 @@ pub enum Kept {
     RawSockets,
     /// To see files of others.
     OthersFiles,
+    /// To look at processes of others.
+    OthersProcesses,
 }
 
 /// Does nothing: FreeBSD has no such capabilities.
@@ -34,6 +36,14 @@ pub enum Kept {
 /// # Errors
 /// None here.
 pub fn drop_all_but(_kept: &[Kept]) -> io::Result<()> {
+    Ok(())
+}
+
+/// There are none to drop.
+///
+/// # Errors
+/// None.
+pub fn keep_for_children(_kept: &[Kept]) -> io::Result<()> {
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use facts::linux::socket_tables::{InetProtocol, InetSocket};
 use facts::task::chain::{Awaited, ProcessNow, ThreadNow, WaitSource};
 
 use crate::roots::RootError;
@@ -24,6 +25,16 @@ impl WaitReader {
     /// The processes that there are: none is known.
     pub fn pids(&mut self) -> Vec<u32> {
         Vec::new()
+    }
+
+    /// The sockets of TCP and UDP: none is known.
+    pub fn inet_sockets(&mut self) -> Vec<(InetProtocol, InetSocket)> {
+        Vec::new()
+    }
+
+    /// Returns a process that has a socket open: none is known.
+    pub fn owner_of(&mut self, _inode: u32) -> Option<Rc<ProcessNow>> {
+        None
     }
 
     /// The processes that descend from one: none is known.

@@ -8,7 +8,7 @@ use facts::linux::mounts::hides_processes;
 use rustix::process::{DumpableBehavior, getegid, geteuid, getgroups, getuid, set_dumpable_behavior};
 use rustix::thread::{
     CapabilitySet, CapabilitySets, capabilities, capability_is_in_ambient_set, clear_ambient_capability_set,
-    set_capabilities,
+    configure_capability_in_ambient_set, set_capabilities,
 };
 
 use crate::named;
@@ -60,6 +60,18 @@ pub enum Kept {
     RawSockets,
     /// CAP_DAC_READ_SEARCH.
     OthersFiles,
+    /// CAP_SYS_PTRACE.
+    OthersProcesses,
+}
+
+impl Kept {
+    fn capability(self) -> CapabilitySet {
+        match self {
+            Self::RawSockets => CapabilitySet::NET_RAW,
+            Self::OthersFiles => CapabilitySet::DAC_READ_SEARCH,
+            Self::OthersProcesses => CapabilitySet::SYS_PTRACE,
+        }
+    }
 }
 
 /// Drops all capabilities except some of the held ones. Capabilities are per thread: call this before other threads are started. Programs
@@ -68,12 +80,8 @@ pub enum Kept {
 /// # Errors
 /// If the kernel refuses.
 pub fn drop_all_but(kept: &[Kept]) -> io::Result<()> {
-    let kept = kept.iter().map(|one| match one {
-        Kept::RawSockets => CapabilitySet::NET_RAW,
-        Kept::OthersFiles => CapabilitySet::DAC_READ_SEARCH,
-    });
     let held = capabilities(None)?;
-    let kept = held.permitted & kept.fold(CapabilitySet::empty(), CapabilitySet::union);
+    let kept = held.permitted & union(kept);
     // Kernels before 4.3 have no such set.
     let _ = clear_ambient_capability_set();
     let sets = CapabilitySets {
@@ -82,6 +90,25 @@ pub fn drop_all_but(kept: &[Kept]) -> io::Result<()> {
         inheritable: CapabilitySet::empty(),
     };
     set_capabilities(None, sets)?;
+    Ok(())
+}
+
+fn union(kept: &[Kept]) -> CapabilitySet {
+    kept.iter().map(|one| one.capability()).fold(CapabilitySet::empty(), CapabilitySet::union)
+}
+
+/// Drops all capabilities except some of the held ones, which commands inherit. Those that root starts get all of the bounding set again.
+///
+/// # Errors
+/// If the kernel refuses.
+pub fn keep_for_children(kept: &[Kept]) -> io::Result<()> {
+    let kept = capabilities(None)?.permitted & union(kept);
+    let _ = clear_ambient_capability_set();
+    set_capabilities(None, CapabilitySets { effective: kept, permitted: kept, inheritable: kept })?;
+    for one in kept.iter() {
+        // Kernels before 4.3 have no such set: what is started has no privileges there.
+        let _ = configure_capability_in_ambient_set(one, true);
+    }
     Ok(())
 }
 

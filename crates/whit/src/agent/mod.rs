@@ -6,6 +6,7 @@ mod configuration;
 mod feeds;
 pub(crate) mod in_use;
 
+use std::ffi::OsStr;
 use std::io::IsTerminal as _;
 use std::os::fd::AsFd as _;
 use std::path::Path;
@@ -85,5 +86,25 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
             served.map_err(|error| Failure::new(error.to_string()))?;
         }
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Looks at processes for the server at the other end of standard input.
+pub(crate) fn run_inspector() -> Result<ExitCode, Failure> {
+    let server = std::io::stdin().as_fd().try_clone_to_owned();
+    server.and_then(::agent::run_inspector).map_err(Failure::of_system)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints what a process does, for a user or `all`.
+pub(crate) fn inspect(pid: &OsStr, user: &OsStr) -> Result<ExitCode, Failure> {
+    let number = |word: &OsStr| word.to_str().and_then(|word| word.parse().ok());
+    let pid = number(pid).ok_or_else(|| Failure::usage("expected a process"))?;
+    let uid = match number(user) {
+        None if user != "all" => return Err(Failure::usage("expected a user")),
+        uid => uid,
+    };
+    let found = ::agent::inspect(pid, uid).map_err(Failure::of_system)?;
+    Output::stdout().write(&found)?;
     Ok(ExitCode::SUCCESS)
 }

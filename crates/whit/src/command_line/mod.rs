@@ -71,6 +71,10 @@ fn run_for_agent(words: &[OsString]) -> Option<Result<ExitCode, Failure>> {
     let (first, second) = (words.first()?.to_str()?, words.get(1)?.to_str()?);
     match (first, second, &words[2..]) {
         #[cfg(feature = "agent")]
+        ("agent", "inspector", []) => Some(crate::agent::run_inspector()),
+        #[cfg(feature = "agent")]
+        ("agent", "inspect", [pid, user]) => Some(crate::agent::inspect(pid, user)),
+        #[cfg(feature = "agent")]
         ("check", "runner", []) => Some(crate::check::run_plugins()),
         #[cfg(feature = "agent")]
         ("alert", "deliver", [path]) => Some(crate::alert::deliver(path.as_ref())),

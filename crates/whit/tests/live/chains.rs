@@ -6,6 +6,7 @@ use std::path::Path;
 use libtest_mimic::Failed;
 use serde_json::Value;
 
+use super::api::{Api, output};
 use super::machine::{Load, Scratch, WHIT, copy_program, documents, peer, wait_for, wait_for_state, whit};
 use super::trials::{Need, Trial, exact};
 
@@ -24,6 +25,11 @@ pub(crate) fn trials() -> Vec<Trial> {
             "another_users_tasks_are_no_links",
             &[Need::Root, Need::Program("cc"), Need::Program("setpriv")],
             other_user,
+        ),
+        exact(
+            "the_page_shows_whom_a_process_waits_for",
+            &[Need::Root, Need::Program("setpriv"), Need::Program("curl")],
+            inspection,
         ),
         exact("run_says_for_what_programs_slept", &all, run),
     ]
@@ -259,6 +265,65 @@ fn other_user() -> Result<(), Failed> {
     let link = &document["chains"][0][0];
     assert_eq!((&link["activity"], &link["end"]), (&"hidden".into(), &"other_user".into()), "{document}");
     assert!(link["reason"].is_null() && link["object"].is_null(), "{link}");
+    Ok(())
+}
+
+/// Who asks over HTTP sees links between processes that may be looked at, though the agent may look at all of them.
+fn inspection() -> Result<(), Failed> {
+    const USER: [&str; 3] = ["--reuid=60001", "--regid=60001", "--clear-groups"];
+    let scratch = Scratch::new("chains-page");
+    let api = Api::start(&scratch, &[])?;
+    let script = "sleep 1000 | cat; true";
+    let of_root = Tree::start(&["sh", "-c", script]);
+    let of_user = Tree::start(&[&["setpriv"], &USER[..], &["sh", "-c", script]].concat());
+    let cat_of = |tree: &Tree| {
+        let is_cat =
+            |pid: &u32| fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm == "cat\n");
+        children_of(tree.id()).into_iter().find(is_cat)
+    };
+    wait_for("both pipes", || cat_of(&of_root).is_some() && cat_of(&of_user).is_some());
+    let cats = [&of_root, &of_user].map(|tree| cat_of(tree).unwrap_or_default());
+    cats.iter().for_each(|cat| wait_for_state(*cat, 'S'));
+    let address = |pid: u32| format!("/api/page/inspection?pid={pid}");
+    let as_user = |pid: u32| -> Result<Value, Failed> {
+        let url = format!("{}{}", api.url(), address(pid));
+        let reply = output("setpriv", &[&USER[..], &["curl", "-s", &url]].concat())?;
+        Ok(serde_json::from_str::<Value>(&reply)?["data"].clone())
+    };
+    let as_root = |pid: u32| api.get(&address(pid)).unwrap_or_default()["data"].clone();
+    let words = |data: &Value| -> Vec<String> {
+        let links = data["links"].as_array().cloned().unwrap_or_default();
+        let word = |link: &Value, name: &str| link[name].as_str().unwrap_or_default().to_owned();
+        links.iter().map(|link| ["before", "name", "after"].map(|name| word(link, name)).concat()).collect()
+    };
+    for (found, cat) in
+        [(as_root(cats[0]), cats[0]), (as_root(cats[1]), cats[1]), (as_user(cats[1])?, cats[1])]
+    {
+        let [waits, sleeps] = &words(&found)[..] else { return Err(found.to_string().into()) };
+        assert_eq!(waits, &format!("cat ({cat}) waits for data from a pipe, in read"));
+        assert!(sleeps.starts_with("sleep (") && sleeps.contains(" waits until a point in time"), "{sleeps}");
+        assert!(found["open_files"]["count"].as_u64() >= Some(3), "{found}");
+    }
+    let hidden = as_user(cats[0])?;
+    assert_eq!(words(&hidden), [format!("cat ({}) sleeps; of a process of another user", cats[0])]);
+    assert!(hidden["open_files"].is_null(), "{hidden}");
+    // No process has the highest number.
+    assert!(
+        api.get(&address(u32::MAX))
+            .is_some_and(|reply| reply["status"] == "success" && reply["data"].is_null())
+    );
+    // Without the inspector everything else goes on.
+    let is_inspector = |pid: &u32| {
+        let words = fs::read(format!("/proc/{pid}/cmdline"));
+        words.is_ok_and(|words| words.ends_with(b"\0agent\0inspector\0"))
+    };
+    let below = children_of(api.pid()).into_iter().flat_map(children_of);
+    let inspectors: Vec<u32> = below.filter(is_inspector).collect();
+    let pid = inspectors.first().and_then(|pid| rustix::process::Pid::from_raw(pid.cast_signed()));
+    rustix::process::kill_process(pid.ok_or("no inspector")?, rustix::process::Signal::KILL)?;
+    let refused = api.get(&address(cats[0])).ok_or("no reply")?;
+    assert_eq!(refused["errorType"], "not_found", "{refused}");
+    assert!(api.get("/api/page/status").is_some_and(|status| status["status"] == "success"));
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 
 mod download;
 mod exits;
+mod inspection;
 mod language;
 mod marks;
 mod process;
@@ -32,6 +33,7 @@ pub(super) use download::download;
 pub(super) use exits::exits;
 use history::past::Past;
 use history::why;
+pub(super) use inspection::inspection;
 pub(super) use language::language;
 pub(super) use marks::marks;
 pub(super) use process::process;

@@ -80,6 +80,28 @@ impl FileKind {
         Self::ALL.get(usize::from(number)).copied().unwrap_or(Self::Unknown)
     }
 
+    /// Its name, as open files are counted: kinds that are alike have one.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Regular
+            | Self::Directory
+            | Self::Path
+            | Self::UserspaceFilesystem
+            | Self::RemoteFilesystem => "file",
+            Self::BlockDevice | Self::Device => "device",
+            Self::Terminal => "terminal",
+            Self::Pipe => "pipe",
+            Self::UnixSocket | Self::LoopbackSocket | Self::RemoteSocket | Self::OtherSocket => "socket",
+            Self::EventPoll
+            | Self::EventCounter
+            | Self::Timer
+            | Self::Signals
+            | Self::Watches
+            | Self::Ring => "event source",
+            Self::Unknown | Self::Anonymous => "other",
+        }
+    }
+
     /// Returns the reason of a task that reads or writes it.
     pub(super) fn reason(self) -> WaitReason {
         match self {
