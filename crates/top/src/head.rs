@@ -188,6 +188,33 @@ fn traffic_line(session: &Session, breadth: Breadth) -> String {
     line
 }
 
+/// A pressure below this is that of a machine that waits for nothing, in percent. The page has the same.
+const LEAST_PRESSURE_PERCENT: f64 = 5.0;
+
+/// For what tasks wait, by the kernel's pressure of the last ten seconds, and how much of the time. `None` if it measures none.
+pub(super) fn verdict(session: &Session) -> Option<(String, Ratio)> {
+    verdict_of(session.machine.pressure())
+}
+
+fn verdict_of(pressure: [Option<f64>; 3]) -> Option<(String, Ratio)> {
+    let mut known: Vec<(&str, f64)> = ["a CPU", "disks", "memory"]
+        .into_iter()
+        .zip(pressure)
+        .filter_map(|(what, percent)| Some((what, percent?)))
+        .collect();
+    known.sort_by(|one, other| other.1.total_cmp(&one.1));
+    let worst = Ratio(known.first()?.1 / 100.0);
+    let waits = known.iter().filter(|(_, percent)| *percent >= LEAST_PRESSURE_PERCENT);
+    let waits: Vec<String> = waits.map(|(what, percent)| format!("for {what} {percent:.0} %")).collect();
+    Some((
+        match waits.is_empty() {
+            true => "Nothing waits.".to_owned(),
+            false => format!("Tasks wait {} of the time.", waits.join(", ")),
+        },
+        worst,
+    ))
+}
+
 /// A line for each disk and each interface: first what is busy, then what was since it is there.
 pub(super) fn device_lines(session: &Session) -> Vec<String> {
     let (rates, now) = (session.machine.rates(), session.machine.now());
@@ -278,4 +305,18 @@ fn tasks_line(session: &Session, breadth: Breadth) -> String {
         }
     }
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_pressure_is_first() {
+        let words = |pressure| verdict_of(pressure).map(|(words, worst)| (words, worst.percent().round()));
+        assert_eq!(words([None; 3]), None);
+        assert_eq!(words([Some(2.0), Some(0.0), None]), Some(("Nothing waits.".to_owned(), 2.0)));
+        let expected = "Tasks wait for disks 41 %, for a CPU 7 % of the time.".to_owned();
+        assert_eq!(words([Some(7.1), Some(41.2), Some(4.9)]), Some((expected, 41.0)));
+    }
 }

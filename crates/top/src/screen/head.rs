@@ -18,6 +18,16 @@ pub(super) fn draw(session: &Session, palette: Palette, buffer: &mut Buffer, are
     let mut y = area.y;
     let lines = head::lines(session, Breadth::of(area.width));
     let is_full = |y: u16| y - area.y >= most;
+    // It says nothing that the lines below it do not say, and they need the room.
+    if let Some((words, worst)) = head::verdict(session).filter(|_| most > lines.len() as u16) {
+        let style = match worst.percent() {
+            30.0.. => palette.bad(),
+            5.0.. => palette.caution(),
+            _ => palette.good(),
+        };
+        set(buffer, area.x, y, area, &words, style);
+        y += 1;
+    }
     cpu_line(session, palette, buffer, Rect { y, height: 1, ..area }, &lines[0]);
     y += 1;
     if session.settings.with_each_cpu {

@@ -372,7 +372,8 @@ fn pages_that_are_named_exist() {
     let pages: BTreeSet<String> = documents
         .filter_map(|file| Some(file.to_str()?.strip_suffix(".md")?.to_lowercase().replace('_', "-")))
         .collect();
-    let deployed = ["whit.service", "checks.conf", "containers.conf", "inspection.conf"].map(|file| format!("deploy/{file}"));
+    let deployed = ["whit.service", "checks.conf", "containers.conf", "inspection.conf"]
+        .map(|file| format!("deploy/{file}"));
     let configuration = "crates/whit/src/agent/defaults.toml".to_owned();
     let texts = deployed.into_iter().chain([configuration]).map(|path| {
         let text = fs::read_to_string(root().join(&path)).unwrap();
