@@ -24,8 +24,13 @@ pub const DRAIN_BYTES: usize = 64 * 1024;
 /// Characters of a line of explanations: the terminal's, within what is pleasant to read.
 pub fn line_width() -> usize {
     const WIDTHS: std::ops::RangeInclusive<usize> = 40..=98;
+    terminal_columns().map_or(*WIDTHS.end(), |columns| columns.clamp(*WIDTHS.start(), *WIDTHS.end()))
+}
+
+/// Returns the columns of the terminal that standard output is; `None` if it is none.
+pub fn terminal_columns() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(stdout()).ok().filter(|size| size.ws_col > 0);
-    size.map_or(*WIDTHS.end(), |size| usize::from(size.ws_col).clamp(*WIDTHS.start(), *WIDTHS.end()))
+    size.map(|size| usize::from(size.ws_col))
 }
 
 /// The bytes that a writable pipe takes at once: pipe(7), PIPE_BUF.

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use crate::kind::Kind;
 use crate::kinds::KINDS;
 
 /// The settings of the default configuration that the command line makes.
@@ -34,45 +35,60 @@ pub(crate) fn default_configuration(defaults: &Defaults) -> String {
         }
         text.push('\n');
     };
-    match defaults.nets.as_slice() {
-        [] => segment("net", &[]),
-        nets => segment("net", &[("interfaces", array(nets.iter().map(String::as_str)))]),
+    // Values have the same width at each line, so that nothing moves. Short forms fit into 80 columns.
+    let formats = |format: &str, short: &str| vec![("format", quoted(format)), ("short", quoted(short))];
+    let mut net =
+        formats("{name}[ {ssid}][ {quality}] ↓{received:>9} ↑{sent:>9}", "↓{received:>9} ↑{sent:>9}");
+    if !defaults.nets.is_empty() {
+        net.push(("interfaces", array(defaults.nets.iter().map(String::as_str))));
     }
+    segment("net", &net);
     let mailboxes = if defaults.mailboxes.is_empty() { own_mailboxes() } else { defaults.mailboxes.clone() };
     if !mailboxes.is_empty() {
         segment("mail", &[("paths", paths(&mailboxes))]);
     }
-    segment("memory", &[]);
-    segment("cpu", &[]);
-    segment("load", &[]);
-    match defaults.disks.as_slice() {
-        [] => segment("disk", &[]),
-        disks => segment("disk", &[("paths", paths(disks))]),
+    segment("memory", &formats("mem {used:>8} {used_percent:>4}", "mem {used_percent:>4}"));
+    segment("cpu", &formats("cpu {busy:>5}[ {temperature}]", "cpu {busy:>5}"));
+    segment("load", &formats("load {load1:>5}", "{load1:>5}"));
+    let mut disk = formats("{path} {available} free", "{path} {available}");
+    if !defaults.disks.is_empty() {
+        disk.push(("paths", paths(&defaults.disks)));
     }
+    segment("disk", &disk);
     segment("battery", &[]);
-    segment("date", &[]);
+    segment("date", &[("short", quoted("%H:%M:%S"))]);
     text
 }
 
 /// Returns the default configuration with the default formats of the segments, to be changed.
 pub(crate) fn printed_defaults(defaults: &Defaults) -> String {
     let mut text = String::new();
-    for line in default_configuration(defaults).lines() {
-        text.push_str(line);
-        text.push('\n');
+    let configuration = default_configuration(defaults);
+    let mut lines = configuration.lines().peekable();
+    let mut variants = String::new();
+    while let Some(line) = lines.next() {
+        let _ = writeln!(text, "{line}");
         let name = line.strip_prefix("type = \"").and_then(|rest| rest.strip_suffix('"'));
         if let Some(kind) = name.and_then(|name| KINDS.iter().find(|kind| kind.name == name)) {
-            let _ = writeln!(text, "format = {}", quoted(kind.format));
-            let variants = kind.variants.iter();
-            let variants: Vec<String> = variants
-                .map(|(when, format)| format!("{{ when = {}, format = {} }}", quoted(when), quoted(format)))
-                .collect();
-            if !variants.is_empty() {
-                let _ = writeln!(text, "variants = [{}]", variants.join(", "));
+            variants = variants_of(kind);
+            if !lines.peek().is_some_and(|line| line.starts_with("format = ")) {
+                let _ = writeln!(text, "format = {}", quoted(kind.format));
+                text.push_str(&std::mem::take(&mut variants));
             }
+        }
+        if line.starts_with("format = ") {
+            text.push_str(&std::mem::take(&mut variants));
         }
     }
     text
+}
+
+/// The default variants of a kind as a line, if it has some.
+fn variants_of(kind: &Kind) -> String {
+    let variant =
+        |(when, format): &(&str, &str)| format!("{{ when = {}, format = {} }}", quoted(when), quoted(format));
+    let variants: Vec<String> = kind.variants.iter().map(variant).collect();
+    if variants.is_empty() { String::new() } else { format!("variants = [{}]\n", variants.join(", ")) }
 }
 
 /// $MAIL and ~/Maildir, as far as they are there.

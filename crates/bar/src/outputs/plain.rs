@@ -2,7 +2,7 @@
 
 use crate::{Block, Color, LineOutput, LineStyle, Theme, Tone, shown};
 use command::failure::Failure;
-use command::output::stdout_style;
+use command::output::{stdout_style, terminal_columns};
 use text::style::{Emphasis, Style};
 
 /// Blocks with separators between them.
@@ -53,8 +53,28 @@ fn push_colored(out: &mut String, color: Color, text: &str) {
     let _ = write!(out, "\x1b[38;2;{red};{green};{blue}m{text}\x1b[0m");
 }
 
+/// The characters of a line.
+fn width(blocks: &[Block], style: &LineStyle) -> usize {
+    let separator = style.separator.chars().count();
+    let widths = shown(blocks).map(|block| block.text.chars().count() + separator);
+    widths.sum::<usize>().saturating_sub(separator)
+}
+
+/// Returns the blocks with their short texts.
+fn shortened(blocks: &[Block]) -> Vec<Block> {
+    let mut short = blocks.to_vec();
+    for block in short.iter_mut().filter(|block| !block.text.is_empty() && !block.short.is_empty()) {
+        block.text = std::mem::take(&mut block.short);
+    }
+    short
+}
+
 impl LineOutput for Plain {
     fn line(&mut self, blocks: &[Block], style: &LineStyle, out: &mut Vec<u8>) -> Result<(), Failure> {
+        // As i3bar has it: all of them, if the line is longer than the terminal is wide.
+        let is_too_wide = terminal_columns().is_some_and(|columns| width(blocks, style) > columns);
+        let short = if is_too_wide { shortened(blocks) } else { Vec::new() };
+        let blocks = if is_too_wide { &short } else { blocks };
         if !self.style.is_colored {
             push_plain(blocks, style, out);
             return Ok(());
@@ -69,5 +89,25 @@ impl LineOutput for Plain {
         out.extend_from_slice(self.text.as_bytes());
         out.push(b'\n');
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_texts_replace_those_that_have_one() {
+        let block = |text: &str, short: &str| Block {
+            text: text.to_owned(),
+            short: short.to_owned(),
+            ..Block::default()
+        };
+        let blocks = [block("mem 3 %", "3 %"), block("load 1", ""), block("", "hidden")];
+        let style = LineStyle { theme: Theme::default(), separator: " | ".to_owned() };
+        assert_eq!(width(&blocks, &style), 16);
+        let short = shortened(&blocks);
+        let texts: Vec<&str> = short.iter().map(|block| block.text.as_str()).collect();
+        assert_eq!((texts, width(&short, &style)), (vec!["3 %", "load 1", ""], 12));
     }
 }
