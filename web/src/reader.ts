@@ -168,4 +168,17 @@ document.addEventListener("keydown", (event) => {
     void press(event.key);
   }
 });
+// What j and k are without a keyboard.
+if (rows.length > 0) {
+  const steps = document.createElement("p");
+  steps.className = "steps";
+  for (const [key, label] of [["k", "Previous"], ["j", "Next"]] as const) {
+    const step = document.createElement("button");
+    step.type = "button";
+    step.textContent = label;
+    step.addEventListener("click", () => void press(key));
+    steps.append(step);
+  }
+  document.querySelector("main")?.append(steps);
+}
 keys?.querySelector("button")?.addEventListener("click", () => keys.close());

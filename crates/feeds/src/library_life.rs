@@ -284,6 +284,33 @@ fn a_failing_feed_is_tried_again_when_its_reader_wishes() {
 }
 
 #[test]
+fn feeds_are_polled_when_their_reader_wishes() {
+    let mut world = World::new();
+    let (ann, bob) = (world.ann.clone(), world.bob.clone());
+    let other = world.library.subscribe(&ann, "https://example.org/other", "", "News", 0).unwrap();
+    let first = world.feed;
+    for feed in [first, other] {
+        world.library.apply(feed, &Polled { feed: None, moved_to: None, digest: None }, 100_000).unwrap();
+        world.library.schedule(feed, 900_000_000).unwrap();
+    }
+    let due = |world: &World, now_ms: i64| {
+        let all = world.library.subscriptions(&world.ann).unwrap();
+        all.iter().filter(|one| one.next_ms <= now_ms).map(|one| one.feed).collect::<Vec<_>>()
+    };
+    let refresh = |world: &mut World, account: &Account, feed, folder, now_ms| {
+        world.library.refresh(account, feed, folder, now_ms).unwrap();
+        due(world, now_ms)
+    };
+    assert!(refresh(&mut world, &bob, Some(other), None, 200_000).is_empty(), "of another account");
+    assert!(refresh(&mut world, &ann, None, None, 110_000).is_empty(), "too soon");
+    assert_eq!(refresh(&mut world, &ann, None, Some("News"), 200_000), [other]);
+    assert_eq!(refresh(&mut world, &ann, Some(first), None, 200_000).len(), 2);
+    world.library.note_failure(other, "status 500", false, 300_000).unwrap();
+    world.library.schedule(other, 900_000_000).unwrap();
+    assert!(!refresh(&mut world, &ann, None, None, 400_000).contains(&other), "it has a rhythm of its own");
+}
+
+#[test]
 fn dates_that_were_never_set_do_not_hide_an_entry() {
     let mut world = World::new();
     world.poll(&[("z", "Zero", -62_135_596_800_000), ("c", "Third", 300)], 2000);

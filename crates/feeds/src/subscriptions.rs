@@ -210,6 +210,27 @@ impl Library {
         Ok(())
     }
 
+    /// Has the account's feeds polled soon: one, those of a folder, or all. Not more than once a minute, and not those that fail or are gone.
+    ///
+    /// # Errors
+    /// If the library cannot be written.
+    pub(crate) fn refresh(
+        &mut self,
+        account: &Account,
+        feed: Option<i64>,
+        folder: Option<&str>,
+        now_ms: i64,
+    ) -> Result<(), FeedError> {
+        self.connection.execute(
+            "UPDATE feeds SET next_ms = ?4
+             WHERE failing_since_ms IS NULL AND is_gone = 0 AND next_ms > ?4 AND coalesce(polled_ms, 0) <= ?4 - ?5
+             AND EXISTS (SELECT 1 FROM subscriptions WHERE account = ?1 AND feed = feeds.id
+                         AND (?2 IS NULL OR feed = ?2) AND (?3 IS NULL OR folder = ?3))",
+            params![account.id, feed, folder, now_ms, LEAST_RETRY_MS],
+        )?;
+        Ok(())
+    }
+
     /// Renames a folder; with an empty name its feeds have none.
     ///
     /// # Errors

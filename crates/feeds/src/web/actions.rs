@@ -62,6 +62,10 @@ pub(super) fn answer(
             scene.library.edit_subscription(account, feed, title, folder)?;
         }
         "retry" => scene.library.retry(account, asked.number("feed").unwrap_or(-1), scene.now_ms)?,
+        "refresh" => {
+            let folder = asked.has("folder").then(|| asked.get("folder"));
+            scene.library.refresh(account, asked.number("feed"), folder, scene.now_ms)?;
+        }
         "import" => {
             let document = asked.upload.as_deref().unwrap_or_default();
             let imported = scene.library.import(account, document, scene.now_ms)?;

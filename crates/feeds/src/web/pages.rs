@@ -16,7 +16,7 @@ use crate::subscriptions::Subscription;
 
 /// Entries of a page.
 const LISTED: usize = 50;
-/// The longest title of an entry's page, in bytes.
+/// The longest title of an entry's page, and what a list has of its content, in bytes.
 const EXCERPT_BYTES: usize = 200;
 
 pub(super) fn answer(
@@ -75,7 +75,7 @@ pub(super) fn sign_in(reason: &str) -> Html {
 
 fn sidebar(subscriptions: &[Subscription], asked: &Asked) -> Html {
     let total: u64 = subscriptions.iter().map(|one| one.unread).sum();
-    let mut out = html!("<nav class=feeds aria-label=Feeds><ul>");
+    let mut out = html!("<nav class=feeds id=feeds aria-label=Feeds><ul>");
     let chosen = |is_chosen: bool| if is_chosen { " aria-current=page" } else { "" };
     let is_list = asked.path() == PREFIX;
     let is_plain = is_list && ["feed", "folder", "starred", "all", "q"].iter().all(|name| !asked.has(name));
@@ -168,7 +168,8 @@ fn list(scene: &mut Scene<'_>, frame: &Frame<'_>, asked: &Asked) -> Result<Reply
         };
         push_html!(main, "<a href=\"{}?{}\">{}</a>", PREFIX, link, label);
     }
-    push_html!(main, "</div>");
+    push_refresh(&mut main, frame, asked, &here, &subscriptions);
+    push_html!(main, "<a class=to-feeds href=\"#feeds\">Feeds</a></div>");
     match (entries.is_empty(), subscriptions.is_empty()) {
         (true, true) => push_html!(main, "<p>No feeds yet: <a href=\"/feeds/manage\">add one</a>.</p>"),
         (true, false) => push_html!(main, "<p>Nothing here.</p>"),
@@ -192,6 +193,43 @@ fn list(scene: &mut Scene<'_>, frame: &Frame<'_>, asked: &Asked) -> Result<Reply
         );
     }
     Ok(page(StatusCode::OK, POLICY, frame.page(&title, &sidebar(&subscriptions, asked), &main)))
+}
+
+/// Writes the form that has the listed feeds polled, or how many are being polled.
+fn push_refresh(
+    out: &mut Html,
+    frame: &Frame<'_>,
+    asked: &Asked,
+    here: &str,
+    subscriptions: &[Subscription],
+) {
+    let is_listed = |one: &&Subscription| {
+        asked.number("feed").is_none_or(|feed| feed == one.feed)
+            && (!asked.has("folder") || asked.get("folder") == one.folder)
+    };
+    let due =
+        subscriptions.iter().filter(is_listed).filter(|one| one.next_ms <= frame.now_ms && !one.is_gone);
+    match due.count() {
+        0 => {
+            let fields: Vec<(&str, &str)> = ["feed", "folder"]
+                .into_iter()
+                .filter(|name| asked.has(name))
+                .map(|name| (name, asked.get(name)))
+                .collect();
+            out.push(&frame.button("refresh", here, &fields, "Refresh"));
+        }
+        1 => push_html!(
+            out,
+            "<span role=status>A feed is being fetched. <a href=\"{}\">Reload</a></span>",
+            here
+        ),
+        due => push_html!(
+            out,
+            "<span role=status>{} feeds are being fetched. <a href=\"{}\">Reload</a></span>",
+            due,
+            here
+        ),
+    }
 }
 
 fn title_of(asked: &Asked, subscriptions: &[Subscription]) -> String {
@@ -233,6 +271,11 @@ fn push_row(out: &mut Html, frame: &Frame<'_>, entry: &FeedEntry, here: &str) {
         entry.feed_title,
         frame.time(entry.sort_ms),
     );
+    let excerpt = plain_text(&entry.content, EXCERPT_BYTES);
+    // Of short messages the title is their beginning.
+    if !excerpt.is_empty() && !excerpt.starts_with(title_or(entry)) {
+        push_html!(out, "<p class=excerpt dir=auto>{}</p>", excerpt);
+    }
     let star = if entry.is_starred { ("0", "★") } else { ("1", "☆") };
     let label = html!("<span aria-label=\"Star\">{}</span>", star.1);
     out.push(&frame.button("mark", here, &[("entry", &id), ("starred", star.0)], label));
