@@ -95,6 +95,10 @@ test("two users read, star, search and keep their own", async () => {
     assert.deepEqual(await titles(page), ["Bridge closed", "Market on Sunday", "Library opens"]);
   }
   assert.equal(await ann.locator("nav.feeds h2 a").textContent(), "Home 3");
+  assert.match(await ann.locator(".entries .excerpt").first().textContent(), /^All about: bridge closed\.\s*\[a bridge\]$/);
+  // The feed was polled just now, which is soon enough: nothing is asked for again.
+  await follow(ann.locator("button:text-is('Refresh')"));
+  await ann.locator("button:text-is('Refresh')").waitFor();
   await picture(ann, "reader-list");
 
   // One entry on its own page: it is read, and its picture is shown when it is asked for.
