@@ -1,7 +1,7 @@
 //! What a process waits for at this moment, and its open files: what no tick has, and what the server may not read itself.
 //!
 //! Before the server drops its privileges it starts a process that keeps those for reading others' /proc ([`inspector`]). That one starts a
-//! process for each question ([`inspect`]): what hangs there, because the kernel holds a process's memory, is killed and left behind.
+//! process for each question ([`inspect()`]): what hangs there, because the kernel holds a process's memory, is killed and left behind.
 
 mod client;
 mod inspect;
