@@ -196,7 +196,8 @@ impl Bar {
     /// Shows what the last cycle cost, with `--debug`.
     fn begin_debug_cycle(&mut self) {
         if let Some(debug) = &mut self.debug {
-            debug.begin_cycle(self.line.system_calls() + self.outflow.calls() + self.events.calls());
+            let of_output = self.output.calls() + self.outflow.calls();
+            debug.begin_cycle(self.line.system_calls() + of_output + self.events.calls());
             debug.render(self.line.debug_text());
         }
     }

@@ -15,6 +15,11 @@ pub(crate) trait LineOutput {
     /// Returns a failure if an output that does not write to standard output cannot write.
     fn line(&mut self, blocks: &[Block], style: &LineStyle, out: &mut Vec<u8>) -> Result<(), Failure>;
 
+    /// Returns how many system calls it made itself.
+    fn calls(&self) -> u64 {
+        0
+    }
+
     /// The separator between lines.
     fn between(&self) -> &'static [u8] {
         b""

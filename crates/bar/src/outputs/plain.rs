@@ -1,5 +1,7 @@
 //! A line of text, in colours on a terminal.
 
+use std::io::IsTerminal as _;
+
 use crate::{Block, Color, LineOutput, LineStyle, Theme, Tone, shown};
 use command::failure::Failure;
 use command::output::{stdout_style, terminal_columns};
@@ -9,11 +11,23 @@ use text::style::{Emphasis, Style};
 pub(super) struct Plain {
     style: Style,
     text: String,
+    is_terminal: bool,
+    calls: u64,
 }
 
 impl Plain {
     pub(super) fn new() -> Self {
-        Self { style: stdout_style(), text: String::new() }
+        let is_terminal = std::io::stdout().is_terminal();
+        Self { style: stdout_style(), text: String::new(), is_terminal, calls: 0 }
+    }
+
+    /// Returns true if a line is longer than the terminal is wide, which may be another width each time.
+    fn is_too_wide(&mut self, blocks: &[Block], style: &LineStyle) -> bool {
+        if !self.is_terminal {
+            return false;
+        }
+        self.calls += 1;
+        terminal_columns().is_some_and(|columns| width(blocks, style) > columns)
     }
 
     /// The theme's colours where one was chosen, else those of the terminal, which suit its background.
@@ -70,9 +84,13 @@ fn shortened(blocks: &[Block]) -> Vec<Block> {
 }
 
 impl LineOutput for Plain {
+    fn calls(&self) -> u64 {
+        self.calls
+    }
+
     fn line(&mut self, blocks: &[Block], style: &LineStyle, out: &mut Vec<u8>) -> Result<(), Failure> {
         // As i3bar has it: all of them, if the line is longer than the terminal is wide.
-        let is_too_wide = terminal_columns().is_some_and(|columns| width(blocks, style) > columns);
+        let is_too_wide = self.is_too_wide(blocks, style);
         let short = if is_too_wide { shortened(blocks) } else { Vec::new() };
         let blocks = if is_too_wide { &short } else { blocks };
         if !self.style.is_colored {
