@@ -186,8 +186,10 @@ async function show(): Promise<void> {
     if (view.place === "explore") parts.push(explore.show(view.expression, shown, status.tick_ms, view.zone, signal));
     else parts.push(plots!.show(shown, status.tick_ms, view.zone, signal).then(watch), why_pace.work(() => show_reasons(signal)));
     if (view.place === "machine") parts.push(show_tasks());
-    if (view.place === "tasks") parts.push(inspection_pace.work(() => inspect(signal)));
-    if (view.place === "tasks") parts.push(agent.exits(view.of, shown, signal).then((exits) => show_exits(exits, view.zone, address_of)));
+    if (view.place === "tasks") {
+      parts.push(inspection_pace.work(() => inspect(signal)));
+      parts.push(agent.exits(view.of, shown, signal).then((exits) => show_exits(exits, view.zone, address_of)));
+    }
     await Promise.all(parts);
     if (about_trouble !== null) throw about_trouble;
     say(null);

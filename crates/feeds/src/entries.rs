@@ -39,7 +39,7 @@ pub struct FeedEntry {
     pub received_ms: i64,
     /// The time by which it is sorted: published, but not later than received.
     pub sort_ms: i64,
-    /// HTML, sanitised when it came; in lists its beginning, which may end within an element.
+    /// HTML, sanitised when it came; in lists empty or, if the filter asks for it, its beginning, which may end within an element.
     pub content: String,
     /// The account has read it.
     pub is_read: bool,
@@ -75,8 +75,8 @@ const OF_SUBSCRIPTIONS: &str = "FROM subscriptions CROSS JOIN entries ON entries
     LEFT JOIN marks ON marks.account = ?1 AND marks.entry = entries.id
     WHERE subscriptions.account = ?1";
 
-/// The letters of a content that lists have.
-const BEGINNING: usize = 2000;
+/// The beginning of a content, for lists: more than is shown of it, since much of it is markup.
+const BEGINNING: &str = "substr(entries.content, 1, 2000)";
 
 /// Where a filter looks.
 fn source_of(filter: &EntryFilter) -> &'static str {
@@ -96,8 +96,9 @@ impl Library {
         let order = if filter.is_oldest_first { "ASC" } else { "DESC" };
         let limit = if filter.limit == 0 { MOST_LISTED } else { filter.limit.min(MOST_LISTED) };
         values.push(Value::Integer(limit as i64));
+        let content = if filter.has_beginnings { BEGINNING } else { "''" };
         let statement = format!(
-            "SELECT {COLUMNS}, {RECEIVED_MS}, substr(entries.content, 1, {BEGINNING}) {} {conditions} ORDER BY entries.sort_ms {order}, entries.id {order} LIMIT ?{}",
+            "SELECT {COLUMNS}, {RECEIVED_MS}, {content} {} {conditions} ORDER BY entries.sort_ms {order}, entries.id {order} LIMIT ?{}",
             source_of(filter),
             values.len()
         );

@@ -32,6 +32,8 @@ pub struct EntryFilter {
     pub is_oldest_first: bool,
     /// At most so many; 0 for as many as there can be.
     pub limit: usize,
+    /// Entries have the beginning of their content.
+    pub has_beginnings: bool,
 }
 
 /// When an account received an entry: not before it subscribed to the feed. Otherwise times would tell what others read, and programs that

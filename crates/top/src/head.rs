@@ -189,7 +189,7 @@ fn traffic_line(session: &Session, breadth: Breadth) -> String {
 }
 
 /// A pressure below this is that of a machine that waits for nothing, in percent. The page has the same.
-const LEAST_PRESSURE_PERCENT: f64 = 5.0;
+pub(super) const LEAST_PRESSURE_PERCENT: f64 = 5.0;
 
 /// For what tasks wait, by the kernel's pressure of the last ten seconds, and how much of the time. `None` if it measures none.
 pub(super) fn verdict(session: &Session) -> Option<(String, Ratio)> {

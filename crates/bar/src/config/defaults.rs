@@ -26,11 +26,29 @@ impl Defaults {
 
 /// It as a configuration, to be read like any other and to start an own one from.
 pub(crate) fn default_configuration(defaults: &Defaults) -> String {
+    write(defaults, false)
+}
+
+/// Returns the default configuration with the default formats of the segments, to be changed.
+pub(crate) fn printed_defaults(defaults: &Defaults) -> String {
+    write(defaults, true)
+}
+
+/// Writes the segments, also with what their kinds have by default.
+fn write(defaults: &Defaults, is_whole: bool) -> String {
     let mut text = String::new();
-    let mut segment = |kind: &str, options: &[(&str, String)]| {
+    let mut segment = |name: &str, options: &[(&str, String)]| {
         // A String takes whatever is written to it.
-        let _ = writeln!(text, "[[segment]]\ntype = \"{kind}\"");
-        for (name, value) in options {
+        let _ = writeln!(text, "[[segment]]\ntype = \"{name}\"");
+        let kind = KINDS.iter().copied().find(|kind| is_whole && kind.name == name);
+        let (formats, others): (Vec<_>, Vec<_>) = options.iter().partition(|(name, _)| *name == "format");
+        match (formats.first(), kind) {
+            (Some((name, format)), _) => drop(writeln!(text, "{name} = {format}")),
+            (None, Some(kind)) => drop(writeln!(text, "format = {}", quoted(kind.format))),
+            (None, None) => {}
+        }
+        text.push_str(&kind.map_or_else(String::new, variants_of));
+        for (name, value) in others {
             let _ = writeln!(text, "{name} = {value}");
         }
         text.push('\n');
@@ -57,29 +75,6 @@ pub(crate) fn default_configuration(defaults: &Defaults) -> String {
     segment("disk", &disk);
     segment("battery", &[]);
     segment("date", &[("short", quoted("%H:%M:%S"))]);
-    text
-}
-
-/// Returns the default configuration with the default formats of the segments, to be changed.
-pub(crate) fn printed_defaults(defaults: &Defaults) -> String {
-    let mut text = String::new();
-    let configuration = default_configuration(defaults);
-    let mut lines = configuration.lines().peekable();
-    let mut variants = String::new();
-    while let Some(line) = lines.next() {
-        let _ = writeln!(text, "{line}");
-        let name = line.strip_prefix("type = \"").and_then(|rest| rest.strip_suffix('"'));
-        if let Some(kind) = name.and_then(|name| KINDS.iter().find(|kind| kind.name == name)) {
-            variants = variants_of(kind);
-            if !lines.peek().is_some_and(|line| line.starts_with("format = ")) {
-                let _ = writeln!(text, "format = {}", quoted(kind.format));
-                text.push_str(&std::mem::take(&mut variants));
-            }
-        }
-        if line.starts_with("format = ") {
-            text.push_str(&std::mem::take(&mut variants));
-        }
-    }
     text
 }
 

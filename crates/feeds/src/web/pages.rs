@@ -136,6 +136,7 @@ fn count(unread: u64) -> Html {
 fn list(scene: &mut Scene<'_>, frame: &Frame<'_>, asked: &Asked) -> Result<Reply, FeedError> {
     let mut filter = filter_of(asked);
     filter.limit = LISTED + 1;
+    filter.has_beginnings = true;
     let mut entries = scene.library.entries(frame.account, &filter)?;
     let has_more = entries.len() > LISTED;
     entries.truncate(LISTED);

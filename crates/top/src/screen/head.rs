@@ -22,7 +22,7 @@ pub(super) fn draw(session: &Session, palette: Palette, buffer: &mut Buffer, are
     if let Some((words, worst)) = head::verdict(session).filter(|_| most > lines.len() as u16) {
         let style = match worst.percent() {
             30.0.. => palette.bad(),
-            5.0.. => palette.caution(),
+            head::LEAST_PRESSURE_PERCENT.. => palette.caution(),
             _ => palette.good(),
         };
         set(buffer, area.x, y, area, &words, style);

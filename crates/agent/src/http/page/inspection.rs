@@ -8,9 +8,10 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::Value;
 
+use super::pid;
 use crate::http::api::{Form, add_cpu_time, unavailable};
 use crate::http::clients::Requester;
-use crate::http::reply::{Refusal, bad_data, internal, refusal, success};
+use crate::http::reply::{Refusal, internal, refusal, success};
 use crate::http::shared::Shared;
 use crate::inspection::Inspected;
 
@@ -21,8 +22,7 @@ pub(crate) async fn inspection(
     request: Request,
 ) -> Result<Response, Refusal> {
     let form = Form::read(request).await?;
-    let pid = form.needed("pid")?.parse();
-    let pid = pid.map_err(|_| bad_data("invalid parameter \"pid\": expected a number"))?;
+    let pid = pid(&form)?;
     let none = || refusal(StatusCode::NOT_FOUND, "not_found", "no process is looked at: the inspector ended");
     let inspector = shared.inspector.clone().ok_or_else(none)?;
     let permit = match shared.requests.permit(requester).await {

@@ -152,6 +152,12 @@ fn joined(spans: Vec<[i64; 2]>) -> Vec<[i64; 2]> {
     joined
 }
 
+/// The number of a process.
+fn pid(form: &Form) -> Result<u32, Refusal> {
+    let pid = form.needed("pid")?.parse();
+    pid.map_err(|_| bad_data("invalid parameter \"pid\": expected a number"))
+}
+
 /// Reads whether rows are processes or threads.
 fn group_by(form: &Form) -> Result<GroupBy, Refusal> {
     match form.get("by") {

@@ -8,10 +8,10 @@ use axum::response::Response;
 use facts::task::TaskRow;
 use facts::task::waits::Waits;
 
-use super::{reply, time_ms};
+use super::{pid, reply, time_ms};
 use crate::http::api::{Form, limits, with_past};
 use crate::http::clients::Requester;
-use crate::http::reply::{Refusal, bad_data};
+use crate::http::reply::Refusal;
 use crate::http::shared::Shared;
 use crate::http::task_replies::{ProcessDetail, RelativeEntry, ThreadEntry, WaitCount};
 use history::past::{Past, PastProcess, ProcessKey, Relative};
@@ -27,8 +27,7 @@ pub(crate) async fn process(
     request: Request,
 ) -> Result<Response, Refusal> {
     let form = Form::read(request).await?;
-    let pid = form.needed("pid")?.parse();
-    let pid = pid.map_err(|_| bad_data("invalid parameter \"pid\": expected a number"))?;
+    let pid = pid(&form)?;
     let started_ms = form.get("started_ms").map(|_| time_ms(&form, "started_ms")).transpose()?;
     let times = [time_ms(&form, "from_ms")?, time_ms(&form, "at_ms")?];
     let key = ProcessKey { pid, started_ms };

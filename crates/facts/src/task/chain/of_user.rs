@@ -12,7 +12,7 @@ pub struct OfUser<'s, S, F> {
 }
 
 impl<'s, S: WaitSource, F: FnMut(u32) -> bool> OfUser<'s, S, F> {
-    /// Restricts a source to the processes of which `is_theirs` returns true.
+    /// Hides all processes of a source but those for which `is_theirs` returns true.
     pub fn new(source: &'s mut S, is_theirs: F) -> Self {
         Self { source, is_theirs }
     }
