@@ -124,9 +124,10 @@ fn forkless() -> Result<(), Failed> {
         .status()?;
     assert!(status.success());
     let text = std::fs::read_to_string(trace)?;
-    // The agent itself, and its server.
+    // The agent itself, its server, and the inspector, which waits to be asked.
     let executed: Vec<&str> = text.lines().filter(|line| line.contains("execve(")).collect();
-    assert!(executed.len() == 2 && executed[1].contains("\"--serve\""), "{text}");
+    let [_, server, inspector] = executed[..] else { return Err(text.into()) };
+    assert!(server.contains("\"--serve\"") && inspector.contains("\"inspector\""), "{text}");
     assert!(!text.contains("fork("), "{text}");
     Ok(())
 }

@@ -142,7 +142,7 @@ fn figures() -> Result<(), Failed> {
     // The line has the time of the tick.
     let line = whit(&["bar", "--once", "--for", "plain", "--at", at, "--data", data]);
     let load = asked("node_load1", at, data);
-    assert!(line.contains(&format!("load {load:.2}")), "{line} {load}");
+    assert!(line.contains(&format!("load {load:5.2}")), "{line} {load}");
     refusals(data)
 }
 
