@@ -1,7 +1,7 @@
 // Asks the agent.
 
 import { unpressed } from "./press";
-import type { Answers, CheckDetail, Checks, Exits, Inspection, Language, MarkEntry, ProcessDetail, Status, Tasks, Why } from "./replies";
+import type { Answers, CheckDetail, Checks, Exits, Language, MarkEntry, Outcome, ProcessDetail, Status, Tasks, Why } from "./replies";
 
 interface Reply<T> {
   status: "success" | "error";
@@ -93,7 +93,7 @@ export const process = (pid: string, started_ms: number | null, { from_ms, to_ms
   ask<ProcessDetail | null>("/api/page/process", { pid, from_ms, at_ms: to_ms, ...(started_ms !== null && { started_ms }) }, { signal });
 
 /** What a process does at this moment; null: it is gone. */
-export const inspection = (pid: string, signal?: AbortSignal) => ask<Inspection | null>("/api/page/inspection", { pid }, { signal });
+export const inspection = (pid: string, signal?: AbortSignal) => ask<Outcome>("/api/page/inspection", { pid }, { signal });
 
 /** The tasks of a selector that ended in a window. */
 export const exits = (of: string, window: Window, signal?: AbortSignal) =>

@@ -1,13 +1,26 @@
 // What a process does at this moment: whom it waits for, link by link, and its open files.
 
 import { element, keep_focus, link, made } from "./element";
-import type { FileCount, Inspection, LinkEntry, OpenFiles } from "./replies";
+import type { FileCount, Inspection, LinkEntry, OpenFiles, Outcome } from "./replies";
 import { selector } from "./view";
 
+/** Why a process was not looked at. */
+const SENTENCES: Partial<Record<Outcome & string, string>> = {
+  refused: "What it does at this moment is shown to root: the agent may not look at it for you.",
+  hangs: "What it does at this moment cannot be read: the kernel does not answer.",
+  busy: "What it does at this moment was not read: processes that were asked for before do not answer.",
+  failed: "What it does at this moment could not be read: the agent's log says why.",
+};
+
 /** Shows it; nothing of a process that does not run. */
-export function show_inspection(inspection: Inspection | null, address: (of: string) => string): void {
+export function show_inspection(outcome: Outcome, address: (of: string) => string): void {
   const place = element("inspection");
-  keep_focus(place, () => place.replaceChildren(...(inspection ? parts(inspection, address) : [])));
+  keep_focus(place, () => place.replaceChildren(...(typeof outcome === "string" ? reason(outcome) : parts(outcome.found, address))));
+}
+
+function reason(outcome: Outcome & string): HTMLElement[] {
+  const sentence = SENTENCES[outcome];
+  return sentence === undefined ? [] : [made("h3", {}, "Now"), made("p", {}, sentence)];
 }
 
 function parts({ links, open_files }: Inspection, address: (of: string) => string): HTMLElement[] {

@@ -320,8 +320,8 @@ async function show_about(signal: AbortSignal): Promise<void> {
 /** What a process that runs does at this moment. */
 async function inspect(signal: AbortSignal): Promise<void> {
   // Without it the page is as good.
-  const inspection = is_running ? await agent.inspection(selected(view.of)?.value ?? "", signal).catch(() => null) : null;
-  if (!signal.aborted) show_inspection(inspection, address_of);
+  const outcome = is_running ? await agent.inspection(selected(view.of)?.value ?? "", signal).catch(() => "gone" as const) : "gone";
+  if (!signal.aborted) show_inspection(outcome, address_of);
 }
 
 /** Those whose values come by themselves: not what is summed over one user's tasks, nor over a long time. */

@@ -194,6 +194,11 @@ export type Inspection = {
 links: Array<LinkEntry>, open_files: OpenFiles | null, };
 
 /**
+ * What became of a question.
+ */
+export type Outcome = { "found": Inspection } | "gone" | "refused" | "hangs" | "busy" | "failed";
+
+/**
  * Threads of a process that do the same, in words.
  */
 export type LinkEntry = { 

@@ -19,6 +19,12 @@ pub fn user(bytes: &[u8], name: &str) -> Option<(u32, u32)> {
     Some((number()?, number()?))
 }
 
+/// A user's name, and the number of their main group; `None` if no user has that number.
+pub fn user_of(bytes: &[u8], uid: u32) -> Option<(&str, u32)> {
+    let (_, name) = users(bytes).find(|(number, _)| *number == uid)?;
+    user(bytes, name).filter(|(number, _)| *number == uid).map(|(_, gid)| (name, gid))
+}
+
 /// The groups in /etc/group that name a user, group(5).
 pub fn groups_of(bytes: &[u8], user: &str) -> Vec<u32> {
     let lines = bytes.split(|byte| *byte == b'\n').filter_map(|line| std::str::from_utf8(line).ok());
@@ -56,6 +62,7 @@ mod tests {
     fn a_user_has_groups() {
         let text = b"root:x:0:0::/:\nann:x:5:6::/:\nbad:x:a:6::/:\n";
         assert_eq!((user(text, "ann"), user(text, "bad"), user(text, "bob")), (Some((5, 6)), None, None));
+        assert_eq!((user_of(text, 5), user_of(text, 7)), (Some(("ann", 6)), None));
         assert_eq!(groups_of(b"adm:x:4:syslog,ann\nx:x:9:annette\nbroken\nl:x:7:ann\n", "ann"), [4, 7]);
     }
 

@@ -71,14 +71,6 @@ impl TaskFiles {
         of_system!(Reader, &mut self.0, files => files.link(pid, name))
     }
 
-    /// Returns the user whose processes may look at a process: the owner of its descriptors, which is root if no user may.
-    ///
-    /// # Errors
-    /// If it is gone.
-    pub fn inspecting_user(&mut self, pid: u32) -> Result<u32, Absence> {
-        of_system!(Reader, &mut self.0, files => files.inspecting_user(pid))
-    }
-
     /// Reads what a thread of a process waits for; `None` if it runs, or this machine does not say it.
     ///
     /// # Errors
@@ -109,10 +101,6 @@ impl Nothing {
     }
 
     fn link(&mut self, _pid: u32, _name: &str) -> Result<String, Absence> {
-        Err(Absence::Unsupported)
-    }
-
-    fn inspecting_user(&mut self, _pid: u32) -> Result<u32, Absence> {
         Err(Absence::Unsupported)
     }
 

@@ -58,6 +58,17 @@ pub fn ids(name: &str) -> Option<(u32, u32, Vec<u32>)> {
     Some((uid, gid, formats::passwd::groups_of(&std::fs::read("/etc/group").unwrap_or_default(), name)))
 }
 
+/// The main group of the user with a number, and the others. A user who is not in /etc/passwd has a group of the same number, as most have.
+pub fn groups_of(uid: u32) -> (u32, Vec<u32>) {
+    let passwd = std::fs::read("/etc/passwd").unwrap_or_default();
+    match formats::passwd::user_of(&passwd, uid) {
+        Some((name, gid)) => {
+            (gid, formats::passwd::groups_of(&std::fs::read("/etc/group").unwrap_or_default(), name))
+        }
+        None => (uid, Vec::new()),
+    }
+}
+
 /// A group's number and its members, for a configuration; `None` if there is no such group.
 pub fn group(name: &str) -> Option<(u32, Vec<u32>)> {
     let groups = std::fs::read("/etc/group").unwrap_or_default();

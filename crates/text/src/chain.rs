@@ -56,7 +56,8 @@ fn push_after(link: &Link, out: &mut String) {
             push_activity(link, out);
             out.push_str(match end {
                 Some(End::Unknown) => "; of whom is not known",
-                Some(End::OtherUser) => "; of a process of another user",
+                Some(End::OtherUser) if link.thread.activity == Activity::Hidden => "; why may not be read",
+                Some(End::OtherUser) => "; of a process that may not be looked at",
                 Some(End::Gone) => "; who that was is gone",
                 Some(End::TooLong) => "; and so on",
                 _ => "",

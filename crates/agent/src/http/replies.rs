@@ -224,7 +224,7 @@ mod tests {
 
     use super::super::task_replies::*;
     use super::*;
-    use crate::inspection::{FileCount, Inspection, LinkEntry, OpenFiles};
+    use crate::inspection::{FileCount, Inspection, LinkEntry, OpenFiles, Outcome};
 
     /// A type as TypeScript has it, with what it is.
     fn declaration<T: TS>() -> String {
@@ -276,6 +276,7 @@ mod tests {
             declaration::<ThreadEntry>(),
             declaration::<WaitCount>(),
             declaration::<Inspection>(),
+            declaration::<Outcome>(),
             declaration::<LinkEntry>(),
             declaration::<OpenFiles>(),
             declaration::<FileCount>(),

@@ -1,7 +1,8 @@
 //! What a process waits for at this moment, and its open files: what no tick has, and what the server may not read itself.
 //!
-//! Before the server drops its privileges it starts a process that keeps those for reading others' /proc ([`inspector`]). That one starts a
-//! process for each question ([`inspect()`]): what hangs there, because the kernel holds a process's memory, is killed and left behind.
+//! Before the server drops its privileges it starts a process that keeps those for looking at others ([`inspector`]). That one starts a
+//! process for each question ([`inspect()`]), which becomes the user who asks: the kernel decides what they see. /proc can hang where it
+//! holds a process's memory: what hangs is killed and left behind.
 
 mod client;
 mod inspect;
@@ -9,6 +10,7 @@ mod inspector;
 
 use std::time::Duration;
 
+use probe::privilege::Kept;
 use serde::{Deserialize, Serialize};
 #[cfg(test)]
 use ts_rs::TS;
@@ -17,24 +19,57 @@ pub(crate) use client::{Inspected, Inspector};
 pub use inspect::inspect;
 pub use inspector::run;
 
-/// The longest that an inspection may take. One of five thousand threads takes a third of a second.
+/// The longest that an inspection may take: twenty times what 3,500 threads take.
 const LONGEST: Duration = Duration::from_secs(2);
 /// The most bytes of an inspection.
 const MOST_BYTES: usize = 256 * 1024;
+/// The privileges of the inspector: to look at all processes, or as one who asks.
+const KEPT: [Kept; 3] = [Kept::OthersProcesses, Kept::OthersFiles, Kept::OtherUsers];
 
 /// A question of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Question {
+    /// That of its answer.
+    id: u64,
     pid: u32,
-    /// The user whose processes are shown; `None`: all.
+    /// The user who sees the answer; `None`: one who may see all processes.
     uid: Option<u32>,
 }
 
-/// The head of an answer. Its body is an [`Inspection`] as JSON; empty: there is none.
+/// The head of an answer. Its body is an [`Outcome`] as JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Answer {
+    /// That of the question.
+    id: u64,
     /// CPU time that it took.
     cpu_ns: u64,
+}
+
+/// What became of a question.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(test, derive(TS), ts(rename_all = "snake_case"))]
+pub(crate) enum Outcome {
+    /// The process was looked at.
+    Found(Inspection),
+    /// There is no such process, or it is hidden from the user (hidepid of proc(5)).
+    Gone,
+    /// The agent has no privileges to look at processes as the user who asks.
+    Refused,
+    /// The kernel does not let it be looked at: it holds the process's memory.
+    Hangs,
+    /// Too many that were asked for hang.
+    Busy,
+    /// It could not be looked at, for a reason that is in the log.
+    Failed,
+}
+
+impl Outcome {
+    /// As JSON.
+    fn json(&self) -> Vec<u8> {
+        // Numbers, strings and lists serialize without errors.
+        serde_json::to_vec(self).unwrap_or_default()
+    }
 }
 
 /// A process at one instant. What may not be read is `null` or empty.

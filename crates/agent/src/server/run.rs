@@ -36,7 +36,7 @@ use service::{Level, Log};
 /// Tokens of the event loop.
 const RECORDER: u64 = 0;
 const REQUESTS: u64 = 1;
-const RUNNER_LOST: u64 = 2;
+const LOST: u64 = 2;
 /// Ports below it need CAP_NET_BIND_SERVICE.
 const FIRST_UNPRIVILEGED_PORT: u16 = 1024;
 /// A round with all tasks of a large machine.
@@ -64,8 +64,8 @@ pub fn serve(
         Some(listen) => log.write(Level::Info, &format!("the page is at {listen}")),
         None => {}
     }
-    let runner_lost = Notifier::new().map_err(system("a pipe"))?;
-    let runner = confinement::privileged_runner(&options, &runner_lost).unwrap_or_else(|error| {
+    let lost = Notifier::new().map_err(system("a pipe"))?;
+    let runner = confinement::privileged_runner(&options, &lost).unwrap_or_else(|error| {
         log.write(Level::Warning, &format!("plugins run as the agent's user alone: {error}"));
         None
     });
@@ -73,19 +73,20 @@ pub fn serve(
         // This process has the socket of one that may become any user: plugins must not take it.
         privilege::refuse_inspection().map_err(system("prctl"))?;
     }
-    let inspector = Inspector::start().map_err(system("the inspector"))?;
+    let inspector = Inspector::start(lost.clone())
+        .map_err(|error| log.write(Level::Warning, &format!("no process shows what it waits for: {error}")));
     confinement::drop_privileges(&options).map_err(system("capabilities"))?;
     let link = Link::new(UnixStream::from(recorder), MOST_BODY_BYTES).map_err(system("the recorder"))?;
     let requests = Notifier::new().map_err(system("a pipe"))?;
     let watch = Watch::Edges { descriptor: link.as_fd(), with_room: true };
     waiter.watch(RECORDER, watch).map_err(system("the recorder"))?;
-    waiter.watch(RUNNER_LOST, Watch::Readable(runner_lost.as_fd())).map_err(system("a pipe"))?;
+    waiter.watch(LOST, Watch::Readable(lost.as_fd())).map_err(system("a pipe"))?;
     waiter.watch(REQUESTS, Watch::Readable(requests.as_fd())).map_err(system("a pipe"))?;
     let state = State {
         options,
         bound,
         runner,
-        inspector: Arc::new(inspector),
+        inspector: inspector.ok().map(Arc::new),
         setup: None,
         services: None,
         replica: Replica::default(),
@@ -112,11 +113,11 @@ pub fn serve(
             Some(_) => return Ok(()),
             None => {}
         }
-        if ready.iter().any(|ready| ready.token == RUNNER_LOST) {
+        if ready.iter().any(|ready| ready.token == LOST) {
             // The recorder starts another server, which has the privileges for another one.
             log.write(
                 Level::Warning,
-                "the process that runs plugins is gone: the server ends and is started again",
+                "a process that has its privileges is gone: the server ends and is started again",
             );
             return Ok(());
         }
@@ -171,7 +172,7 @@ struct State {
     /// Taken when the services are opened.
     bound: Option<io::Result<BoundHttp>>,
     runner: Option<PrivilegedRunner>,
-    inspector: Arc<Inspector>,
+    inspector: Option<Arc<Inspector>>,
     setup: Option<Setup>,
     services: Option<Services>,
     replica: Replica,
@@ -225,7 +226,7 @@ impl State {
                 requests: self.requests.clone(),
                 bound_http: self.bound.take(),
                 runner: self.runner.take(),
-                inspector: Some(Arc::clone(&self.inspector)),
+                inspector: self.inspector.clone(),
             }));
         }
     }

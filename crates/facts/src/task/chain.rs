@@ -6,12 +6,10 @@ mod futex;
 mod held_up;
 mod hindrance;
 mod now;
-mod of_user;
 mod walk;
 
 pub use futex::{LockHolder, WORDS, WORDS_BEFORE, holder};
 pub use held_up::{HeldUp, Holdup};
 pub use hindrance::Hindrance;
 pub use now::{Activity, Awaited, Dependence, Object, ProcessNow, ThreadNow, WaitSource};
-pub use of_user::OfUser;
 pub use walk::{Chain, End, Link, chain_of};

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use crate::spawn::UserIds;
+
 /// Nothing is given.
 ///
 /// # Errors
@@ -29,6 +31,8 @@ pub enum Kept {
     OthersFiles,
     /// To look at processes of others.
     OthersProcesses,
+    /// To become another user.
+    OtherUsers,
 }
 
 /// Does nothing: FreeBSD has no such capabilities.
@@ -45,6 +49,14 @@ pub fn drop_all_but(_kept: &[Kept]) -> io::Result<()> {
 /// None.
 pub fn keep_for_children(_kept: &[Kept]) -> io::Result<()> {
     Ok(())
+}
+
+/// Is not made for FreeBSD, where no process is looked at.
+///
+/// # Errors
+/// Always.
+pub fn become_user(_user: &UserIds) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Returns false: only root may run commands as other users.

@@ -5,13 +5,18 @@
 use std::io;
 
 use facts::linux::mounts::hides_processes;
-use rustix::process::{DumpableBehavior, getegid, geteuid, getgroups, getuid, set_dumpable_behavior};
+use rustix::process::{
+    DumpableBehavior, Signal, getegid, geteuid, getgroups, getuid, set_dumpable_behavior,
+    set_parent_process_death_signal,
+};
 use rustix::thread::{
-    CapabilitySet, CapabilitySets, capabilities, capability_is_in_ambient_set, clear_ambient_capability_set,
-    configure_capability_in_ambient_set, set_capabilities,
+    CapabilitySet, CapabilitySets, Gid, Uid, capabilities, capability_is_in_ambient_set,
+    clear_ambient_capability_set, configure_capability_in_ambient_set, set_capabilities, set_thread_groups,
+    set_thread_res_gid, set_thread_res_uid,
 };
 
 use crate::named;
+use crate::spawn::UserIds;
 
 /// The capabilities that are of use: taskstats and exit records, and the BPF program.
 const USED: CapabilitySet = CapabilitySet::NET_ADMIN
@@ -62,6 +67,8 @@ pub enum Kept {
     OthersFiles,
     /// CAP_SYS_PTRACE.
     OthersProcesses,
+    /// CAP_SETUID, CAP_SETGID and CAP_KILL: to become another user, and to end what has.
+    OtherUsers,
 }
 
 impl Kept {
@@ -70,6 +77,7 @@ impl Kept {
             Self::RawSockets => CapabilitySet::NET_RAW,
             Self::OthersFiles => CapabilitySet::DAC_READ_SEARCH,
             Self::OthersProcesses => CapabilitySet::SYS_PTRACE,
+            Self::OtherUsers => OF_OTHER_USERS,
         }
     }
 }
@@ -115,6 +123,21 @@ pub fn keep_for_children(kept: &[Kept]) -> io::Result<()> {
 /// The capabilities that let commands run as other users, and be ended.
 const OF_OTHER_USERS: CapabilitySet =
     CapabilitySet::SETUID.union(CapabilitySet::SETGID).union(CapabilitySet::KILL);
+
+/// Becomes another user for good, without any privilege: credentials(7). Credentials are per thread: call this before another one is
+/// started. The process ends with its parent, as it may have before: the kernel forgets that here.
+///
+/// # Errors
+/// If this process may not.
+pub fn become_user(user: &UserIds) -> io::Result<()> {
+    let groups: Vec<Gid> = user.groups.iter().map(|gid| Gid::from_raw(*gid)).collect();
+    let (uid, gid) = (Uid::from_raw(user.uid), Gid::from_raw(user.gid));
+    set_thread_groups(&groups)?;
+    set_thread_res_gid(gid, gid, gid)?;
+    set_thread_res_uid(uid, uid, uid)?;
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    drop_all_but(&[])
+}
 
 /// Returns whether this process is not root's and may run commands as other users.
 pub fn may_become_others() -> bool {

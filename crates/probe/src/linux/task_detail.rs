@@ -105,14 +105,6 @@ impl LinuxTaskFiles {
         self.root.link_at(&format!("proc/{pid}/{name}")).map_err(task_absence)
     }
 
-    /// The owner of its descriptors. That of its directory is its user also if no user may look at it: proc(5).
-    ///
-    /// # Errors
-    /// If it is gone.
-    pub(crate) fn inspecting_user(&mut self, pid: u32) -> Result<u32, Absence> {
-        self.root.stat_at(&format!("proc/{pid}/fd")).map(|stat| stat.st_uid).map_err(task_absence)
-    }
-
     /// Reads what a thread of a process waits for; `None` if it runs, or the numbers of the machine's system calls are not known.
     ///
     /// # Errors

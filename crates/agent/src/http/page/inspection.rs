@@ -6,7 +6,6 @@ use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use serde_json::Value;
 
 use super::pid;
 use crate::http::api::{Form, add_cpu_time, unavailable};
@@ -15,7 +14,7 @@ use crate::http::reply::{Refusal, internal, refusal, success};
 use crate::http::shared::Shared;
 use crate::inspection::Inspected;
 
-/// The process `pid` at this moment. `null`: it is gone, or could not be looked at in time.
+/// The process `pid` at this moment, or why it was not looked at.
 pub(crate) async fn inspection(
     State(shared): State<Arc<Shared>>,
     Extension(requester): Extension<Requester>,
@@ -23,8 +22,9 @@ pub(crate) async fn inspection(
 ) -> Result<Response, Refusal> {
     let form = Form::read(request).await?;
     let pid = pid(&form)?;
-    let none = || refusal(StatusCode::NOT_FOUND, "not_found", "no process is looked at: the inspector ended");
-    let inspector = shared.inspector.clone().ok_or_else(none)?;
+    let none = |why: &str| refusal(StatusCode::NOT_FOUND, "not_found", why);
+    let inspector =
+        shared.inspector.clone().ok_or_else(|| none("no process looks at others: the log says why"))?;
     let permit = match shared.requests.permit(requester).await {
         Ok(permit) => permit,
         Err(busy) => return Ok(unavailable(busy)),
@@ -37,8 +37,9 @@ pub(crate) async fn inspection(
         })
     };
     let inspected = tokio::task::spawn_blocking(inspect).await.map_err(|_| internal("it ended early"))?;
-    let Inspected { cpu, json } = inspected.map_err(|_| none())?;
-    let mut answer = success(&json.and_then(|json| serde_json::from_slice::<Value>(&json).ok()));
+    let Inspected { cpu, outcome } =
+        inspected.map_err(|_| none("the process that looks at others does not answer"))?;
+    let mut answer = success(&outcome);
     add_cpu_time(&mut answer, cpu);
     Ok(answer)
 }

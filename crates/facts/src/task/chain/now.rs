@@ -59,7 +59,7 @@ pub enum Activity {
     Runs,
     /// It sleeps.
     Waits(Wait),
-    /// It sleeps, and why may not be read: it is another user's.
+    /// It sleeps, and why may not be read: mostly it is another user's.
     Hidden,
     /// A signal stopped it.
     Stopped,
@@ -99,7 +99,7 @@ pub enum Dependence {
     None,
     /// A task that is not known.
     Unknown,
-    /// A process of another user, which may not be looked at.
+    /// A process that may not be looked at: mostly it is another user's.
     OtherUser,
     /// One of these processes.
     Processes {

@@ -52,7 +52,7 @@ pub enum End {
     Above,
     /// Whom it waits for is not known.
     Unknown,
-    /// Whom it waits for is of another user.
+    /// Whom it waits for may not be looked at: mostly it is another user's.
     OtherUser,
     /// What it waits for is gone by now.
     Gone,
@@ -182,7 +182,7 @@ impl<S: WaitSource> Walk<'_, S> {
                 let mut processes: Vec<Rc<ProcessNow>> =
                     pids.iter().filter_map(|pid| self.source.process(*pid)).collect();
                 // Who runs, or needs something, is more likely what it waits for than who waits for events.
-                processes.sort_by_key(|process| rank(process));
+                processes.sort_by_cached_key(|process| rank(process));
                 let others = processes.len().saturating_sub(MOST_PROCESSES);
                 let is_probable = is_probable || processes.len() > 1;
                 let mut last = before;

@@ -69,6 +69,7 @@ fn each(processes: &mut Processes, mut take: impl FnMut(Open, &str)) {
         let _ = list_numbers(&directory, &mut descriptors);
         for descriptor in descriptors.drain(..) {
             if left == 0 {
+                processes.note_unseen();
                 return;
             }
             left -= 1;

@@ -49,31 +49,38 @@ pub(super) struct Processes {
     /// The processes of this look.
     known: HashMap<u32, Option<Rc<ProcessNow>>>,
     numbers: HashMap<u32, Rc<HashMap<u32, u32>>>,
-    /// A process was met that may not be looked at.
-    has_hidden: bool,
+    /// There is a process that was not looked at.
+    has_unseen: bool,
 }
 
 impl Processes {
     pub(super) fn open(root: MachineDirectory) -> Self {
         let listing = Listing::open(&root);
         let (known, numbers) = (HashMap::new(), HashMap::new());
-        Self { root, listing, buffer: Buffer::new(), known, numbers, has_hidden: false }
+        Self { root, listing, buffer: Buffer::new(), known, numbers, has_unseen: false }
     }
 
     pub(super) fn forget(&mut self) {
         self.known.clear();
         self.numbers.clear();
-        self.has_hidden = false;
+        self.has_unseen = false;
     }
 
     /// Notes that a process may not be looked at.
     pub(super) fn note(&mut self, error: Errno) {
-        self.has_hidden |= matches!(error, Errno::ACCESS | Errno::PERM);
+        if matches!(error, Errno::ACCESS | Errno::PERM) {
+            self.note_unseen();
+        }
     }
 
-    /// Returns whether no process was hidden so far.
+    /// Notes that there are processes that were not looked at.
+    pub(super) fn note_unseen(&mut self) {
+        self.has_unseen = true;
+    }
+
+    /// Returns whether all processes were looked at so far.
     pub(super) fn are_all_seen(&self) -> bool {
-        !self.has_hidden
+        !self.has_unseen
     }
 
     pub(super) fn pids(&mut self) -> Vec<u32> {
@@ -118,7 +125,12 @@ impl Processes {
                 Err(_) => return None,
             },
         };
-        Some(ThreadNow { tid, pid, comm: stat.comm.to_string(), activity })
+        Some(ThreadNow {
+            tid,
+            pid,
+            comm: String::from_utf8_lossy(stat.comm.as_bytes()).into_owned(),
+            activity,
+        })
     }
 
     fn wait(&mut self, pid: u32, tid: u32) -> Result<Option<Wait>, Errno> {
