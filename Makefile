@@ -10,7 +10,7 @@ MODULES = web/node_modules/.package-lock.json
 BINARIES = $(CARGO) build --quiet --workspace --bins --test record_layout
 XTASK = $(BINARIES) && $(TARGET)/debug/xtask
 
-.PHONY: run fleet program build small size test test-build test-live test-beside test-alone test-page fleet-test deps lint attack fuzz targets targets-all freebsd freebsd-link bpf bench instructions docs install uninstall deb rpm tarball image release test-packages python test-python bench-python kernels page generated check check-deep
+.PHONY: run fleet program build small size test test-build test-live test-beside test-alone test-page fleet-test deps lint attack fuzz targets targets-all freebsd freebsd-link bpf bench instructions docs install uninstall deb rpm tarball image release test-packages stage-debug python test-python bench-python kernels page generated check check-deep
 
 run: build
 	$(WHIT) agent
@@ -144,12 +144,14 @@ bench:
 	@.ci/install-peers bsdutils conky-cli fd-find findutils gcc htop i3blocks i3status libc6-dev nginx procps py3status python3 util-linux wrk
 	$(CARGO) run --quiet --release --package xtask -- bench
 
+# The programs whose cost is bounded.
+PROFILES = small release
 instructions: deps
-	$(XTASK) instructions
+	$(XTASK) instructions $(PROFILES)
 
-# Both binaries are built, and no larger than they may be.
+# They are built, and no larger than they may be.
 size:
-	@.ci/size
+	@.ci/size $(PROFILES)
 
 docs:
 	$(XTASK) docs
@@ -202,5 +204,11 @@ bench-python: python
 	$(PYTHON)/bin/python bindings/python/bench.py
 
 # The packages are installed in a fresh Debian, updated, removed and purged.
-test-packages: build
+# With PACKED=quickly it is the program of the tests that is packed.
+test-packages: $(if $(PACKED),stage-debug,build)
 	@.ci/packages
+
+stage-debug:
+	$(BINARIES)
+	strip -o target/whit-debug $(TARGET)/debug/whit
+	deploy/stage target/whit-debug $(STAGE)

@@ -1,5 +1,6 @@
 //! Costs that can be counted, over captured machines: instructions by callgrind, and the memory that a tick of the bar touches by
-//! lackey. They are repeatable with one compiler, and a change must explain them. `benches/instructions.txt` contains the last count.
+//! lackey. They are repeatable with one compiler, and a change must explain them. `benches/instructions.txt` contains the last counts, those
+//! of each profile of Cargo.toml.
 
 use std::process::Command;
 
@@ -15,15 +16,20 @@ const TOLERATED: u64 = 4;
 /// The most growth of a tick with ten times the threads.
 const MOST_GROWTH: f64 = 1.3;
 
-/// Compares with what is kept.
-pub(crate) fn check() -> Outcome {
-    let kept = std::fs::read_to_string(KEPT).map_err(|error| format!("{KEPT}: {error}"))?;
+/// Compares the counts of programs with what is kept.
+pub(crate) fn check(profiles: &[&str]) -> Outcome {
+    let kept = read_kept()?;
     let mut changed = Vec::new();
-    for (name, now) in count_all()? {
+    for (name, now) in count_all(profiles)? {
         let before: u64 = kept
             .lines()
             .find_map(|line| line.strip_prefix(&format!("{name} "))?.parse().ok())
-            .ok_or_else(|| format!("{KEPT} has no line \"{name}\": cargo xtask instructions --write"))?;
+            .ok_or_else(|| {
+                format!(
+                    "{KEPT} has no line \"{name}\": cargo xtask instructions --write {}",
+                    profiles.join(" ")
+                )
+            })?;
         let change = now as f64 / before as f64 - 1.0;
         println!("{name}: {now}, {:+.1} % of {before}", change * 100.0);
         if change.abs() > TOLERANCE && now.abs_diff(before) > TOLERATED {
@@ -35,9 +41,10 @@ pub(crate) fn check() -> Outcome {
         return Ok(());
     }
     Err(format!(
-        "{} changed by more than {:.0} %: explain it in the commit, and cargo xtask instructions --write",
+        "{} changed by more than {:.0} %: explain it in the commit, and cargo xtask instructions --write {}",
         changed.join(", "),
-        TOLERANCE * 100.0
+        TOLERANCE * 100.0,
+        profiles.join(" ")
     ))
 }
 
@@ -62,14 +69,27 @@ fn check_growth() -> Outcome {
     }
 }
 
-/// Keeps what is counted now.
-pub(crate) fn write() -> Outcome {
-    let lines = count_all()?.into_iter().map(|(name, count)| format!("{name} {count}\n"));
-    std::fs::write(KEPT, lines.collect::<String>()).map_err(|error| format!("{KEPT}: {error}"))
+/// Keeps what is counted now, and of other programs what was.
+pub(crate) fn write(profiles: &[&str]) -> Outcome {
+    let is_counted = |line: &&str| profiles.iter().any(|profile| line.starts_with(&format!("{profile}.")));
+    let mut lines: Vec<String> =
+        read_kept()?.lines().filter(|line| !is_counted(line)).map(str::to_owned).collect();
+    lines.extend(count_all(profiles)?.into_iter().map(|(name, count)| format!("{name} {count}")));
+    std::fs::write(KEPT, lines.join("\n") + "\n").map_err(|error| format!("{KEPT}: {error}"))
 }
 
-fn count_all() -> Result<Vec<(String, u64)>, String> {
-    let whit = whit()?;
+fn read_kept() -> Result<String, String> {
+    std::fs::read_to_string(KEPT).map_err(|error| format!("{KEPT}: {error}"))
+}
+
+fn count_all(profiles: &[&str]) -> Result<Vec<(String, u64)>, String> {
+    let counts: Result<Vec<_>, String> = profiles.iter().map(|profile| count(profile)).collect();
+    Ok(counts?.concat())
+}
+
+/// Counts what the program of a profile costs.
+fn count(profile: &str) -> Result<Vec<(String, u64)>, String> {
+    let whit = whit(profile)?;
     let mut counts = Vec::new();
     for (name, words) in [
         ("bar-tick-plain-linux-6.18", "--root fixtures/linux-6.18 --for plain"),
@@ -82,7 +102,7 @@ fn count_all() -> Result<Vec<(String, u64)>, String> {
     ] {
         let words: Vec<&str> = words.split(' ').chain(["--interval", "0.01"]).collect();
         let footprint = footprint::of_tick(&whit, &words)?;
-        counts.extend(footprint.map(|(unit, count)| (format!("{name}.{unit}"), count)));
+        counts.extend(footprint.map(|(unit, count)| (format!("{profile}.{name}.{unit}"), count)));
     }
     for (name, words) in [
         ("free-linux-6.18", "free --root fixtures/linux-6.18"),
@@ -90,7 +110,7 @@ fn count_all() -> Result<Vec<(String, u64)>, String> {
         ("doctor-laptop", "doctor --root fixtures/laptop"),
     ] {
         let words: Vec<&str> = std::iter::once(whit.as_str()).chain(words.split(' ')).collect();
-        counts.push((format!("{name}.instructions"), instructions(&words)?));
+        counts.push((format!("{profile}.{name}.instructions"), instructions(&words)?));
     }
     Ok(counts)
 }

@@ -1,4 +1,4 @@
-//! Chores of the repository: `cargo xtask attack age|top|agent [SECONDS [PROGRAM]] | check | docs | fixtures DIR | bench [NAME …] | instructions [--write] |
+//! Chores of the repository: `cargo xtask attack age|top|agent [SECONDS [PROGRAM]] | check | docs | fixtures DIR | bench [NAME …] | instructions [--write] PROFILE … |
 //! tick-order`.
 
 // Chores run programs: that is what they are for.
@@ -28,10 +28,10 @@ fn main() -> ExitCode {
         ["task-tick", threads, ticks] => task_tick::run(threads, ticks),
         ["fixtures", directory] => freebsd_fixtures::run(directory.as_ref()),
         ["bench", names @ ..] => bench::run(names),
-        ["instructions"] => instructions::check(),
-        ["instructions", "--write"] => instructions::write(),
+        ["instructions", "--write", profiles @ ..] => instructions::write(profiles),
+        ["instructions", profiles @ ..] => instructions::check(profiles),
         ["tick-order"] => tick_order::write(),
-        _ => Err("attack age|top|agent [SECONDS [PROGRAM]] | check | docs | fixtures DIR | bench [NAME …] | instructions [--write] | tick-order".to_owned()),
+        _ => Err("attack age|top|agent [SECONDS [PROGRAM]] | check | docs | fixtures DIR | bench [NAME …] | instructions [--write] PROFILE … | tick-order".to_owned()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -27,7 +27,7 @@ impl Programs {
     pub(crate) fn build() -> Result<Self, String> {
         std::fs::create_dir_all(BUILT).map_err(|error| format!("{BUILT}: {error}"))?;
         Ok(Self {
-            whit: whit()?,
+            whit: whit("release")?,
             empty: floor("empty")?,
             crowd: floor("crowd")?,
             taskstats_batch: floor("taskstats_batch")?,
@@ -41,14 +41,13 @@ impl Programs {
     }
 }
 
-/// whit for release, with the flags that the Makefile has: with others all would be built anew.
-pub(crate) fn whit() -> Result<String, String> {
-    succeed(
-        Command::new("make").args(["--silent", "program"]).env_remove("MAKEFLAGS").env_remove("MAKELEVEL"),
-    )?;
-    // With a target named, its directory stands between "target" and "release".
+/// whit by a profile of Cargo.toml, with the flags that the Makefile has: with others all would be built anew.
+pub(crate) fn whit(profile: &str) -> Result<String, String> {
+    let target = if profile == "release" { "program" } else { profile };
+    succeed(Command::new("make").args(["--silent", target]).env_remove("MAKEFLAGS").env_remove("MAKELEVEL"))?;
+    // With a target named, its directory stands between "target" and that of the profile.
     let triples = std::fs::read_dir("target").map_err(|error| format!("target: {error}"))?;
-    let built = triples.flatten().map(|entry| entry.path().join("release/whit"));
+    let built = triples.flatten().map(|entry| entry.path().join(profile).join("whit"));
     let newest = built
         .filter(|path| path.is_file())
         .max_by_key(|path| path.metadata().and_then(|data| data.modified()).ok());

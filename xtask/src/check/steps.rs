@@ -21,12 +21,21 @@ const fn step(target: &'static str) -> Step {
     Step { target, options: &[], may_be_unavailable: false }
 }
 
+/// Of the program without the heavy parts, whose build takes a quarter of that of the whole one.
+const fn of_small(target: &'static str) -> Step {
+    Step { target, options: &["PROFILES=small"], may_be_unavailable: false }
+}
+
 const fn elsewhere(target: &'static str) -> Step {
     Step { target, options: &[], may_be_unavailable: true }
 }
 
 /// Tests with their seconds, which the test harness of a stable compiler prints only if it takes itself for a nightly one.
 const TESTS: Step = Step { target: "test", options: &["TIMES=1"], may_be_unavailable: false };
+
+/// Packages of the program that was built for the tests.
+const PACKAGES: Step =
+    Step { target: "test-packages", options: &["PACKED=quickly"], may_be_unavailable: false };
 
 /// First what the others need: one build of all tests, which uses both CPUs, while packages are installed. Then what compiles beside what
 /// tests, for which all is built: cargo's locks keep none waiting for long. What compares with a clock comes last, and alone.
@@ -37,10 +46,15 @@ pub(super) const STAGES: &[Stage] = &[
     },
     Stage {
         lanes: &[
-            // Most of its time is a link of everything, on one CPU.
-            &[step("instructions"), step("test-python")],
-            &[TESTS, step("attack"), elsewhere("targets"), elsewhere("freebsd")],
-            &[step("test-page"), step("test-beside"), step("size"), step("test-packages")],
+            &[
+                of_small("size"),
+                of_small("instructions"),
+                step("test-python"),
+                elsewhere("targets"),
+                elsewhere("freebsd"),
+            ],
+            &[TESTS, step("attack"), PACKAGES],
+            &[step("test-page"), step("test-beside")],
         ],
         is_needed: false,
     },

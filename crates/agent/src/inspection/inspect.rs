@@ -23,7 +23,7 @@ const OOM_SCORE: &str = "1000";
 /// The most open files whose kinds are looked at.
 const MOST_FILES: usize = 4096;
 
-/// Looks at a process as a user (`None`: with all privileges that the agent was given), and returns an [`Outcome`] as JSON.
+/// Looks at a process as a user (`None`: with all privileges that the agent was given), and returns the outcome as JSON.
 ///
 /// # Errors
 /// If the kernel refuses a resource.
