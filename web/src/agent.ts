@@ -1,7 +1,7 @@
 // Asks the agent.
 
 import { unpressed } from "./press";
-import type { Answers, CheckDetail, Checks, Exits, Language, MarkEntry, Outcome, ProcessDetail, Status, Tasks, Why } from "./replies";
+import type { Answers, ChangeEntry, CheckDetail, Checks, Exits, Language, MarkEntry, Outcome, ProcessDetail, SilenceEntry, Status, Tasks, Why } from "./replies";
 
 interface Reply<T> {
   status: "success" | "error";
@@ -112,6 +112,20 @@ export const check_counts = (signal?: AbortSignal) => ask<Checks>("/api/page/che
 
 /** One check. */
 export const check = (name: string, signal?: AbortSignal) => ask<CheckDetail>("/api/page/check", { name }, { signal });
+
+/** What changed of alerts or checks, the newest first; with a name of that one alone. */
+export const changes = (of: "alerts" | "checks", name: string | null, signal?: AbortSignal) =>
+  ask<ChangeEntry[]>("/api/page/changes", { of, ...(name !== null && { name }) }, { signal });
+
+/** Times without notifications of alerts. */
+export const silences = (signal?: AbortSignal) => ask<SilenceEntry[]>("/api/page/silences", {}, { signal });
+
+/** Adds one: for a rule or a selector. */
+export const silence = (selector: string, minutes: number, comment: string) =>
+  ask<SilenceEntry[]>("/api/page/silences", { selector, minutes, comment }, { method: "POST" });
+
+export const end_silence = (number: number) =>
+  ask<SilenceEntry[]>("/api/page/silences/end", { number }, { method: "POST" });
 
 /** Asks for something about a check: acknowledge, unacknowledge, downtime, end-downtime, now. */
 export const ask_check = (what: string, parameters: Parameters) =>

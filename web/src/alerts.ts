@@ -1,8 +1,10 @@
-// Rules, and the alerts that they raise.
+// Rules, the alerts that they raise, and times without their notifications.
 
 import * as agent from "./agent";
 import type { Rule, RuleAlert } from "./agent";
-import { element, link, made } from "./element";
+import { change_log } from "./changes";
+import { button, element, keep_focus, link, made } from "./element";
+import type { SilenceEntry } from "./replies";
 import { duration, time, type Zone } from "./units";
 
 /** The order in which rules are listed. */
@@ -13,7 +15,7 @@ const AS_CHECKS: Record<string, string> = { firing: "critical", pending: "warnin
 
 /** Shows all rules, those that fire first. `address` is that of an expression. */
 export async function show_alerts(address: (expression: string) => string, zone: Zone, signal: AbortSignal): Promise<void> {
-  const { groups } = await agent.rules(signal);
+  const [{ groups }, silences, changes] = await Promise.all([agent.rules(signal), agent.silences(signal), agent.changes("alerts", null, signal)]);
   const rules = groups.flatMap(({ rules }) => rules);
   rules.sort((one, other) => STATES.indexOf(one.state) - STATES.indexOf(other.state) || one.name.localeCompare(other.name));
   const counts = STATES.map((state) => `${rules.filter((rule) => rule.state === state).length} ${state}`);
@@ -24,6 +26,42 @@ export async function show_alerts(address: (expression: string) => string, zone:
   const table = made("table", { className: "alerts" }, made("thead", {}, head), made("tbody", {}, ...rows));
   const scroller = made("div", { className: "scroller whole", tabIndex: 0, role: "region", ariaLabel: "Alerts" }, table);
   element("alerts").replaceChildren(...(rules.length > 0 ? [scroller] : []));
+  const names = rules.map((rule) => rule.name);
+  show_silences(silences, names, zone);
+  const of_rule = (name: string) => address(rules.find((rule) => rule.name === name)?.query ?? `ALERTS{alertname=${JSON.stringify(name)}}`);
+  const log = element("alert-changes");
+  keep_focus(log, () => log.replaceChildren(change_log(changes, zone, of_rule)));
+}
+
+/** Those that last, each with its end, and a form for another one. */
+function show_silences(silences: SilenceEntry[], names: string[], zone: Zone): void {
+  const place = element("silences");
+  // A form with the focus is being filled in.
+  if (place.querySelector("form")?.contains(document.activeElement)) return;
+  const trouble = made("p", { className: "trouble", role: "status" });
+  const change = (asked: Promise<SilenceEntry[]>) =>
+    asked.then(
+      (left) => {
+        (document.activeElement as HTMLElement | null)?.blur();
+        show_silences(left, names, zone);
+      },
+      (error: Error) => (trouble.textContent = error.message),
+    );
+  const rows = silences.map(({ number, selector, until_ms, comment }) =>
+    made("p", {}, `No notifications of ${selector} until ${time(until_ms, zone)}. ${comment} `, button("end it", () => void change(agent.end_silence(number)))),
+  );
+  const options = names.map((value) => made("option", { value }));
+  const selector = made("input", { placeholder: "alert, or {label=\"value\"}", ariaLabel: "Alert, or a selector", required: true });
+  selector.setAttribute("list", "alert-names");
+  const minutes = made("input", { type: "number", min: "1", value: "120", ariaLabel: "Minutes", required: true });
+  const comment = made("input", { placeholder: "why", ariaLabel: "Why" });
+  const form = made("form", { className: "asks" }, selector, made("datalist", { id: "alert-names" }, ...options), minutes, comment);
+  form.append(made("button", { type: "submit" }, "minutes without notifications"));
+  form.onsubmit = (event) => {
+    event.preventDefault();
+    void change(agent.silence(selector.value, Number(minutes.value), comment.value));
+  };
+  keep_focus(place, () => place.replaceChildren(made("h3", {}, "Silences"), ...rows, form, trouble));
 }
 
 /** A line for each alert of a rule, or one for the rule. */

@@ -4,6 +4,7 @@ import * as agent from "./agent";
 import type { Window } from "./agent";
 import { CheckActions } from "./check_actions";
 import { grid } from "./check_grid";
+import { change_log } from "./changes";
 import { button, element, keep_focus, link, made } from "./element";
 import type { CheckDetail, CheckEntry, Checks as Found } from "./replies";
 import { duration, time, type Zone } from "./units";
@@ -45,7 +46,7 @@ export class Checks {
 
   async show_list(find: string, state: string, window: Window, zone: Zone, signal: AbortSignal): Promise<void> {
     this.begin("");
-    const found = await agent.checks(find, state, signal);
+    const [found, changes] = await Promise.all([agent.checks(find, state, signal), agent.changes("checks", null, signal)]);
     const field = element<HTMLInputElement>("check-find");
     if (document.activeElement !== field) field.value = find;
     this.show_states(found, state);
@@ -63,6 +64,8 @@ export class Checks {
     const place = element("check-squares");
     keep_focus(place, () => place.replaceChildren(...(squares ? [squares] : [])));
     keep_focus(element("checks"), () => element("checks").replaceChildren(...parts));
+    const log = element("check-changes");
+    keep_focus(log, () => log.replaceChildren(change_log(changes, zone, this.events.address)));
     this.actions.show(true);
     await fill_strips(found.rows, strips, window, signal);
   }
@@ -75,18 +78,20 @@ export class Checks {
     element("check-grid").hidden = true;
     element("check-states").replaceChildren();
     element("checks").replaceChildren();
+    element("check-changes").replaceChildren();
     this.actions.show(false);
   }
 
   /** Returns the check, if there is one. */
   async show_one(name: string, zone: Zone, signal: AbortSignal): Promise<CheckDetail> {
     this.begin(name);
-    const detail = await agent.check(name, signal);
+    const [detail, changes] = await Promise.all([agent.check(name, signal), agent.changes("checks", name, signal)]);
     const all = button("all checks", () => this.events.asked({ check: "" }));
     element("check-states").replaceChildren(all);
     // A form with the focus is being filled in.
     const is_written = element("checks").querySelector("form")?.contains(document.activeElement);
     if (!is_written) element("checks").replaceChildren(...this.about(detail, zone));
+    element("check-changes").replaceChildren(change_log(changes, zone));
     return detail;
   }
 

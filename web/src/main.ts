@@ -19,7 +19,7 @@ import { parts_panels, type Parts } from "./parts";
 import type { PlotEvents } from "./plot";
 import { Plots } from "./plots";
 import { watch_presses } from "./press";
-import type { Curves, Status } from "./replies";
+import type { CheckDetail, Curves, Status } from "./replies";
 import { signs_in } from "./signs";
 import { TaskTable } from "./task_table";
 import { Timeline } from "./timeline";
@@ -207,8 +207,8 @@ async function show_checks(signal: AbortSignal): Promise<void> {
   const { check, find, state, zone } = view;
   watch();
   const one = async () => {
-    const { entry } = await checks.show_one(check, zone, signal);
-    prepare_plots(entry.selector);
+    const detail = await checks.show_one(check, zone, signal);
+    prepare_plots(detail);
     plotted_check = check;
     element("plots").hidden = false;
     await plots!.show(shown, status.tick_ms, zone, signal);
@@ -287,15 +287,16 @@ function show_frame(): void {
 }
 
 /** Other plots where another thing is shown. */
-function prepare_plots(check = ""): void {
+function prepare_plots(check: CheckDetail | null = null): void {
   const of_machine = () => `${view.parts ?? ""} ${status.sees_all}`;
-  const wanted = check || (view.place === "tasks" ? view.of : of_machine());
-  if (check === "") plotted_check = "";
+  const of_check = check && `${check.entry.selector} ${JSON.stringify(check.measured)}`;
+  const wanted = of_check ?? (view.place === "tasks" ? view.of : of_machine());
+  if (check === null) plotted_check = "";
   if (plots && plotted === wanted) return;
   plots?.end();
   const of_parts = () => (view.parts ? parts_panels(view.parts) : machine_panels(status.sees_all));
   const of_place = () => (view.place === "tasks" ? task_panels(view.of) : of_parts());
-  const panels = check ? check_panels(check) : of_place();
+  const panels = check ? check_panels(check.entry.selector, check.measured) : of_place();
   const address = (parts: Parts) => write({ ...view, place: "machine", parts });
   plots = new Plots(element("plots"), panels, { ...events, address });
   plotted = wanted;

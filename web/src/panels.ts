@@ -1,6 +1,7 @@
 // What is plotted. `W` in an expression stands for the range of its rates.
 
 import type { Parts } from "./parts";
+import type { FigureEntry } from "./replies";
 import type { Measure } from "./units";
 
 export interface Panel {
@@ -29,6 +30,8 @@ export interface Curve {
   name: string;
   /** Its colour in the style sheet, if that is none of those of curves. */
   colour?: string;
+  /** It is a limit of the others, and no value. */
+  is_limit?: boolean;
 }
 
 const CPUS = "scalar(count(count by (cpu) (node_cpu_seconds_total)))";
@@ -191,19 +194,31 @@ export function machine_panels(sees_all: boolean): Panel[] {
 }
 
 /** A check: its states, and what its plugin measures. */
-export function check_panels(of: string): Panel[] {
+export function check_panels(of: string, figures: FigureEntry[]): Panel[] {
   const absent = "Nothing was recorded of it in this time.";
   return [
     { title: "State: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN", measure: "number", is_stacked: false, absent, curves: [{ expression: `whit_check_state${of}`, name: "state" }] },
-    {
-      title: "Figures",
-      measure: "number",
-      is_stacked: false,
-      absent: "Its plugin measures nothing, or was not run in this time.",
-      curves: [{ expression: `whit_check_figure${of}`, name: "{figure}" }],
-    },
+    ...figures.map((figure) => figure_panel(of, figure, absent)),
   ];
 }
+
+/** A figure, between the limits of its plugin. */
+function figure_panel(of: string, { name, unit }: FigureEntry, absent: string): Panel {
+  const selector = (more: string) => `{${of.slice(1, -1)},figure=${JSON.stringify(name)}${more}}`;
+  const limit = (severity: string, colour: string) => ({ expression: `whit_check_threshold${selector(`,severity="${severity}"`)}`, name: severity, colour, is_limit: true });
+  const measure = UNITS[unit];
+  return {
+    title: measure || unit === "" ? name : `${name} (${unit})`,
+    measure: measure ?? "number",
+    is_stacked: false,
+    present: "sum",
+    absent,
+    curves: [{ expression: `whit_check_figure${selector("")}`, name }, limit("warning", "--curve-5"), limit("critical", "--alert")],
+  };
+}
+
+/** The units of figures that are measures. */
+const UNITS: Record<string, Measure> = { seconds: "seconds", bytes: "bytes", ratio: "ratio" };
 
 /** The tasks of a selector. */
 export function task_panels(of: string): Panel[] {

@@ -131,7 +131,9 @@ export class Plot {
 
   /** The number beside the title. */
   private present_words(): string {
-    const values = this.shown.columns.map(newest).filter((value) => value !== null);
+    const { names, columns } = this.shown;
+    const is_value = (_: Column, place: number) => !this.panel.curves.some((curve) => curve.is_limit && curve.name === names[place]);
+    const values = columns.filter(is_value).map(newest).filter((value) => value !== null);
     if (!this.panel.present || values.length === 0) return "";
     const present = this.panel.present === "sum" ? values.reduce((sum, value) => sum + value, 0) : Math.max(...values);
     return written(present, this.panel.measure);
@@ -156,14 +158,14 @@ export class Plot {
     const { measure, is_stacked } = this.panel;
     const axis = { stroke: colour("--text"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false } };
     const series: uPlot.Series[] = this.shown.names.map((name, place) => {
-      const own = this.panel.curves.find((curve) => curve.name === name)?.colour;
-      const stroke = colour(own ?? `--curve-${place % COLOURS}`);
+      const own = this.panel.curves.find((curve) => curve.name === name);
+      const stroke = colour(own?.colour ?? `--curve-${place % COLOURS}`);
       return {
         label: name,
         stroke,
         fill: is_stacked ? stroke : undefined,
-        width: is_stacked ? 0 : 1.5,
-        dash: place < COLOURS ? undefined : [6, 3],
+        width: is_stacked ? 0 : own?.is_limit ? 1 : 1.5,
+        dash: place < COLOURS && !own?.is_limit ? undefined : [6, 3],
         points: { show: false },
         // Stacked columns are sums: the value of one is in its own column.
         value: (_, __, ___, at) => written(this.value(place, at), measure),

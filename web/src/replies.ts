@@ -348,6 +348,10 @@ export type CheckDetail = { entry: CheckEntry, long_text: string,
  */
 figures: string, 
 /**
+ * The figures in it.
+ */
+measured: Array<FigureEntry>, 
+/**
  * Who knows of the problem, and what is done about it.
  */
 acknowledgement: string | null, 
@@ -376,6 +380,37 @@ every: string,
  * Who says so, and why.
  */
 text: string, };
+
+/**
+ * A figure that a check measures.
+ */
+export type FigureEntry = { name: string, 
+/**
+ * That of its series: seconds, bytes, ratio, or as the plugin writes it.
+ */
+unit: string, };
+
+/**
+ * An alert began or ended, or the hard state of a check changed.
+ */
+export type ChangeEntry = { name: string, 
+/**
+ * The new state.
+ */
+state: string, text: string, at_ms: number, };
+
+/**
+ * A time without notifications of some alerts.
+ */
+export type SilenceEntry = { 
+/**
+ * By which it is ended.
+ */
+number: number, 
+/**
+ * The name of a rule, or a selector of alerts.
+ */
+selector: string, since_ms: number, until_ms: number, comment: string, };
 
 /**
  * What can be part of an expression.

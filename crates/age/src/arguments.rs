@@ -23,7 +23,7 @@ use sampling::users::Users;
 
 /// Returns the options of `whit age`.
 pub fn command() -> Command {
-    Command::new("age").about("Tell how old the files of a directory are, and delete the old").defer(|command| {
+    Command::new("age").about("Show how old the files of a directory are, and delete the old").defer(|command| {
         command
             .arg(directories("The directories [default: .]"))
             .arg(option("older", Kind::Age, "Only what is older: 30s, 10m, 6h, 7d, 2w, 1y"))

@@ -102,7 +102,7 @@ SIGUSR1 draws at once, SIGHUP reads the configuration again.";
 
 /// Returns the options of `whit bar`.
 pub fn command() -> Command {
-    Command::new("bar").about("A status line: network, mail, memory, CPU, load, disk, battery, date").defer(
+    Command::new("bar").about("A status line: network, memory, CPU, load, disk, battery, date").defer(
         |command| {
             let command = command
                 .arg(option("config", Kind::File, "The configuration [default: see below]"))

@@ -10,7 +10,7 @@ use command::options::{count, json, number, option, paragraphs, several, switch}
 
 /// Returns the options of `whit bench`.
 pub fn command() -> Command {
-    Command::new("bench").about("Measure whit's methods and those that it replaced, on this machine").defer(
+    Command::new("bench").about("Measure whit's methods here, and those that they replaced").defer(
         |command| {
             command
                 .arg(several("only", Kind::Name, "Only measurements whose names begin so"))

@@ -13,16 +13,22 @@ pub fn did_you_mean<'a>(word: &str, known: impl Iterator<Item = &'a str> + Clone
             format!("; did you mean \"{known}\"?")
         }
         Some(_) if known.clone().nth(MOST_LISTED).is_some() => {
-            format!("; named most alike: {}", nearest_words(word, known, NAMED).join(", "))
+            match nearest_words(word, known, NAMED).join(", ") {
+                nearest if nearest.is_empty() => String::new(),
+                nearest => format!("; named most alike: {nearest}"),
+            }
         }
         Some(_) => format!("; there are {}", known.collect::<Vec<_>>().join(", ")),
         None => String::new(),
     }
 }
 
-/// Returns the words that are most similar to one, the nearest first, `count` of them at most.
+/// Returns the words that are similar to one, of which half is the same, the nearest first, `count` of them at most.
 pub fn nearest_words<'a>(word: &str, known: impl Iterator<Item = &'a str>, count: usize) -> Vec<&'a str> {
-    let mut all: Vec<(usize, &str)> = known.map(|known| (distance(word, known), known)).collect();
+    let length = word.chars().count();
+    let is_similar = |(distance, known): &(usize, &str)| 2 * distance <= length.max(known.chars().count());
+    let mut all: Vec<(usize, &str)> =
+        known.map(|known| (distance(word, known), known)).filter(is_similar).collect();
     all.sort_unstable();
     all.dedup();
     all.into_iter().map(|(_, known)| known).take(count).collect()
@@ -59,7 +65,8 @@ mod tests {
         assert_eq!(did_you_mean("zzz", known.into_iter()), "; there are format, interval");
         assert_eq!(did_you_mean("zzz", [].into_iter()), "");
         let many: Vec<String> = (10..30).map(|number| format!("check-{number}")).collect();
-        let hint = did_you_mean("zzz", many.iter().map(String::as_str));
-        assert_eq!(hint, "; named most alike: check-10, check-11, check-12");
+        let hint = |word| did_you_mean(word, many.iter().map(String::as_str));
+        assert_eq!(hint("heck+++"), "; named most alike: check-10, check-11, check-12");
+        assert_eq!(hint("zzz"), "");
     }
 }

@@ -106,7 +106,7 @@ Ends on Ctrl-C, after --duration or --clients, and prints what came.";
 
 /// Returns the options of `whit send`.
 pub fn send_command() -> Command {
-    Command::new("send").about("Send packets over sockets, and tell how they were taken").defer(|command| {
+    Command::new("send").about("Send packets or requests, and measure throughput and latency").defer(|command| {
         common(command)
             .arg(
                 Arg::new("to")
@@ -126,9 +126,9 @@ pub fn send_command() -> Command {
             .arg(
                 Arg::new("http")
                     .long("http")
-                    .value_name("/path")
+                    .value_name("URL-PATH")
                     .conflicts_with_all(["echo", "size", "udp"])
-                    .help("Ask for PATH by HTTP/1.1 instead, wait for each answer, and count their statuses"),
+                    .help("Ask for a path such as /index.html by HTTP/1.1 instead, wait for each answer, and count their statuses"),
             )
             .arg(
                 Arg::new("method")
@@ -157,7 +157,7 @@ pub fn send_command() -> Command {
             .arg(
                 Arg::new("fail-if")
                     .long("fail-if")
-                    .value_name("figure>LIMIT")
+                    .value_name("CONDITION")
                     .value_parser(Condition::parse)
                     .action(ArgAction::Append)
                     .help("Exit with status 1 if it holds: 'p99>50ms', 'errors>0', 'rate<1000'"),

@@ -1,4 +1,4 @@
-//! whit: where a machine's time and memory go, for next to nothing.
+//! whit: where a machine's time and memory go, at very low cost.
 //!
 //! This crate has a folder for each command: the probe reads, `facts` says what the bytes mean, `text` writes it. No program is started to
 //! read a value.

@@ -10,6 +10,7 @@ use clap_complete::Shell;
 use crate::command_line::{examples, grammar};
 use command::failure::Failure;
 use command::output::Output;
+use text::nearest::did_you_mean;
 use text::printable::Shown as _;
 
 /// What the page of whit itself leads to: the documents, as `make build` makes pages of section 7 of them.
@@ -27,6 +28,15 @@ pub(crate) fn man(mut command: Command, directory: Option<&Path>) -> Result<Exit
         return Ok(ExitCode::SUCCESS);
     }
     let Some(directory) = directory else { return Ok(ExitCode::SUCCESS) };
+    // A word that is misspelt makes no directory.
+    if directory.components().count() == 1 && !directory.is_dir() && !directory.has_root() {
+        let names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+        let hint = did_you_mean(&directory.to_string_lossy(), names.into_iter());
+        let name = directory.shown();
+        return Err(Failure::usage(format!(
+            "there is no command {name}{hint} (a new directory is written ./{name}/)"
+        )));
+    }
     let pages =
         std::iter::once(&command).chain(command.get_subcommands().filter(|one| one.get_name() != "help"));
     let fail = |path: &Path, error: io::Error| Failure::new(format!("{}: {error}", path.shown()));

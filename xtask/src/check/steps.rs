@@ -46,15 +46,9 @@ pub(super) const STAGES: &[Stage] = &[
     },
     Stage {
         lanes: &[
-            &[
-                of_small("size"),
-                of_small("instructions"),
-                step("test-python"),
-                elsewhere("targets"),
-                elsewhere("freebsd"),
-            ],
+            &[of_small("size"), of_small("instructions"), step("test-python"), elsewhere("freebsd")],
             &[TESTS, step("attack"), PACKAGES],
-            &[step("test-page"), step("test-beside")],
+            &[step("test-page"), step("test-beside"), elsewhere("targets")],
         ],
         is_needed: false,
     },

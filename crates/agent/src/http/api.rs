@@ -74,6 +74,12 @@ impl Form {
         self.get(name).ok_or_else(|| bad_data(format!("invalid parameter \"{name}\": it is missing")))
     }
 
+    /// `minutes`, of which there is one at least.
+    pub(super) fn minutes(&self) -> Result<u32, Refusal> {
+        let minutes = self.needed("minutes")?.parse::<u32>().ok().filter(|minutes| *minutes > 0);
+        minutes.ok_or_else(|| bad_data("invalid parameter \"minutes\": expected a number"))
+    }
+
     fn time(&self, name: &str) -> Result<Option<i64>, Refusal> {
         let Some(text) = self.get(name) else { return Ok(None) };
         time(text).map(Some).ok_or_else(|| {

@@ -9,10 +9,11 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use facts::catalog::agent_metric;
 use facts::task::rounds::Scope;
+use formats::plugin_output::PluginFigure;
 use serde_json::json;
 
 use super::api::Form;
-use super::replies::{CheckCell, CheckDetail, CheckEntry, Checks, DowntimeEntry};
+use super::replies::{CheckCell, CheckDetail, CheckEntry, Checks, DowntimeEntry, FigureEntry};
 use super::reply::{Refusal, bad_data, internal, refusal, success};
 use super::shared::{Shared, must_see_all};
 use checks::{Check, CheckLedger, CheckRegistry, CheckRequest, CheckStatus, Downtime, Period};
@@ -21,6 +22,8 @@ use checks::{Check, CheckLedger, CheckRegistry, CheckRequest, CheckStatus, Downt
 const MOST_ROWS: usize = 500;
 /// Cells of a grid: more are no picture any more.
 const MOST_CELLS: usize = 3000;
+/// Figures of a check: each has a plot.
+const MOST_FIGURES: usize = 20;
 /// The body of a request with results.
 const MOST_BODY_BYTES: usize = 4 << 20;
 /// Results that are submitted at a time.
@@ -137,8 +140,19 @@ pub(super) async fn one(
     let read: Result<(String, Vec<DowntimeEntry>), store::StoreError> =
         read.await.map_err(|_| internal("it ended early"))?;
     let (long_text, downtimes) = read.map_err(|error| internal(error.to_string()))?;
-    let detail = CheckDetail { entry, long_text, figures, acknowledgement, next_ms, downtimes };
+    let measured = measured(&figures);
+    let detail = CheckDetail { entry, long_text, figures, measured, acknowledgement, next_ms, downtimes };
     Ok(success(&json!(detail)))
+}
+
+/// What it measures, in the units of its series.
+fn measured(figures: &str) -> Vec<FigureEntry> {
+    let figures = formats::plugin_output::read_data(figures).0;
+    let entry = |figure: &PluginFigure| FigureEntry {
+        name: figure.label.clone(),
+        unit: figure.base_unit().0.to_owned(),
+    };
+    figures.iter().take(MOST_FIGURES).map(entry).collect()
 }
 
 /// The labels that select its series: also those that are empty, which others have.
@@ -203,9 +217,7 @@ fn requests(what: &str, form: &Form, now_ms: i64) -> Result<Vec<CheckRequest>, R
         "unacknowledge" => CheckRequest::Unacknowledge { name: name()? },
         "now" => CheckRequest::CheckNow { name: name()? },
         "downtime" => {
-            let minutes = form.needed("minutes")?.parse::<u32>().ok().filter(|minutes| *minutes > 0);
-            let minutes =
-                minutes.ok_or_else(|| bad_data("invalid parameter \"minutes\": expected a number"))?;
+            let minutes = form.minutes()?;
             let every = form.get("every").unwrap_or_default().to_owned();
             if !every.is_empty() {
                 every

@@ -11,10 +11,9 @@ use facts::task::rounds::Scope;
 use formats::atom::{Entry, Feed};
 use store::StoreError;
 
+use super::changes::Of;
 use super::reply::{Refusal, internal};
 use super::shared::{Shared, must_see_all};
-use alerts::Ledger;
-use checks::CheckLedger;
 use history::answer::rfc3339;
 use notify::StateChange;
 
@@ -40,13 +39,9 @@ pub(super) async fn atom(
 /// The changes in both ledgers, the newest first, each with a name of its own.
 fn changes(data: &Path) -> Result<Vec<(String, StateChange)>, StoreError> {
     let mut all = Vec::new();
-    if Ledger::is_in(data) {
-        let changes = Ledger::open_for_reading(data)?.changes()?;
-        all.extend(changes.into_iter().map(|(key, change)| (format!("alert:{key}"), change)));
-    }
-    if CheckLedger::is_in(data) {
-        let changes = CheckLedger::open_for_reading(data)?.changes()?;
-        all.extend(changes.into_iter().map(|(key, change)| (format!("check:{key}"), change)));
+    for of in [Of::Alerts, Of::Checks] {
+        let changes = of.all(data)?.into_iter();
+        all.extend(changes.map(|(key, change)| (format!("{}:{key}", of.name()), change)));
     }
     all.sort_by_key(|(_, change)| std::cmp::Reverse(change.at_ms));
     all.truncate(MOST_ENTRIES);

@@ -6,6 +6,7 @@ mod api;
 mod assets;
 mod caller;
 mod cancellation;
+mod changes;
 mod checks;
 mod clients;
 mod compression;
@@ -29,6 +30,7 @@ mod sessions;
 mod shared;
 mod shared_fleet;
 mod sign_in;
+mod silences;
 mod task_replies;
 mod task_rows;
 
@@ -253,6 +255,9 @@ fn router(shared: &Arc<Shared>) -> Router {
         .route("/language", get(page::language))
         .route("/checks", get(checks::list))
         .route("/check", get(checks::one))
+        .route("/changes", get(changes::list))
+        .route("/silences", get(silences::silences).post(silences::silences))
+        .route("/silences/end", post(silences::end))
         .route("/download/{kind}", get(page::download))
         .route("/why", get(page::why))
         .route("/fleet", get(fleet::machines))

@@ -141,12 +141,47 @@ pub(super) struct CheckDetail {
     pub(super) long_text: String,
     /// Its performance data, as it was written.
     pub(super) figures: String,
+    /// The figures in it.
+    pub(super) measured: Vec<FigureEntry>,
     /// Who knows of the problem, and what is done about it.
     pub(super) acknowledgement: Option<String>,
     /// When it is done next; `null`: others submit its results.
     pub(super) next_ms: Option<i64>,
     /// Those that are for it.
     pub(super) downtimes: Vec<DowntimeEntry>,
+}
+
+/// A figure that a check measures.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(super) struct FigureEntry {
+    pub(super) name: String,
+    /// That of its series: seconds, bytes, ratio, or as the plugin writes it.
+    pub(super) unit: String,
+}
+
+/// An alert began or ended, or the hard state of a check changed.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(super) struct ChangeEntry {
+    pub(super) name: String,
+    /// The new state.
+    pub(super) state: String,
+    pub(super) text: String,
+    pub(super) at_ms: i64,
+}
+
+/// A time without notifications of some alerts.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(super) struct SilenceEntry {
+    /// By which it is ended.
+    pub(super) number: i64,
+    /// The name of a rule, or a selector of alerts.
+    pub(super) selector: String,
+    pub(super) since_ms: i64,
+    pub(super) until_ms: i64,
+    pub(super) comment: String,
 }
 
 /// A downtime.
@@ -288,6 +323,9 @@ mod tests {
             declaration::<CheckCell>(),
             declaration::<CheckDetail>(),
             declaration::<DowntimeEntry>(),
+            declaration::<FigureEntry>(),
+            declaration::<ChangeEntry>(),
+            declaration::<SilenceEntry>(),
             declaration::<Language>(),
             declaration::<MetricEntry>(),
             declaration::<Why>(),

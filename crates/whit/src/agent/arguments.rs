@@ -46,7 +46,7 @@ pub(crate) struct AgentArgs {
 }
 
 pub(crate) fn command() -> Command {
-    Command::new("agent").about("Record what this machine and its tasks do, always on").defer(|command| {
+    Command::new("agent").about("Record what this machine and its tasks do, always").defer(|command| {
         command
             .arg(agent_configuration())
             .arg(switch("check", "Say whether the configuration is good, and end"))

@@ -44,9 +44,12 @@ pub(crate) fn observing(directory: &Path, length: Duration) -> RecorderOptions {
 /// For someone who starts it by hand.
 fn what_next(options: &AgentOptions) -> String {
     let data = options.recorder.data.shown();
+    // It need not be in the search path.
+    let program = std::env::current_exe().map_or_else(|_| "whit".into(), |path| path.shown().to_string());
     let mut text = format!(
         "Ctrl-C ends it. In another terminal:\n  \
-         whit history --data {data}\n  whit history export --data {data} --since -5m --series 'node_load*'\n"
+         {program} top\n  {program} why --data {data}      what the machine waited for, and who caused it\n  \
+         {program} query --data {data} 'topk(5, sum by (comm) (rate(whit_task_cpu_seconds_total[1m])))'\n"
     );
     if let Some(now) = &options.recorder.now {
         text.push_str(&format!(
@@ -55,7 +58,7 @@ fn what_next(options: &AgentOptions) -> String {
         ));
     }
     if options.socket.is_some() {
-        text.push_str("  whit delays -p PID      as any user, of a process of theirs\n");
+        text.push_str(&format!("  {program} delays -p PID      as any user, of a process of theirs\n"));
     }
     text
 }

@@ -55,56 +55,53 @@ const USUAL_DOWNTIME: Duration = Duration::from_secs(7200);
 const FOR_EVER: Duration = Duration::from_secs(100 * 366 * 86_400);
 
 pub(crate) fn command() -> Command {
-    Command::new("check").about("Show and control the checks of the agent: Nagios plugins and others").defer(
-        |command| {
-            let check = || {
-                argument("check", "CHECK", "A check: HOST/NAME, a host's own HOST, or NAME of this machine")
-            };
-            let several = || check().num_args(1..).help("Checks, or patterns such as 'web*/http'");
-            let comment = || Arg::new("comment").long("comment").value_name("TEXT").help("A comment");
-            let actions = [
-                with_list(action("list", "List problems; with --all, or names, checks that are OK, too")),
-                action("show", "Show one check").arg(check()).arg(json()),
-                action("slow", "List the plugins that cost most, and what they waited for").arg(json()),
-                action("explain", "Say when and how one check runs, and who gets notifications").arg(check()),
-                action("run", "Run one check now, in the terminal; its state does not change").arg(check()),
-                action("now", "Let the agent run checks at once").arg(several()),
-                action("submit", "Submit a result: submit backup critical 'no backup'")
-                    .arg(check())
-                    .arg(argument("state", "STATE", "ok, warning, critical or unknown, or 0 to 3"))
-                    .arg(argument("text", "TEXT", "The text, as a plugin prints it; - is standard input")),
-                action("ack", "Acknowledge problems: no more notifications of them")
-                    .arg(several())
-                    .arg(switch("sticky", "Until it is OK, also if its state changes"))
-                    .arg(comment()),
-                action("unack", "Withdraw acknowledgements").arg(several()),
-                action("downtime", "Send no notifications for a while")
-                    .arg(argument("check", "CHECK", "A check, a host, or a pattern of these"))
-                    .arg(option("duration", Kind::Duration, "How long it is [default: 2h]"))
-                    .arg(instant_option("since", "When it begins [default: now]"))
-                    .arg(
-                        Arg::new("every")
-                            .long("every")
-                            .value_name("TIMES")
-                            .help("Only at these times of the week: \"sun 02:00-04:00\""),
-                    )
-                    .arg(comment()),
-                action("undowntime", "End a downtime").arg(
-                    argument("number", "NUMBER", "Its number, which whit check list says")
-                        .value_parser(value_parser!(i64).range(0..)),
-                ),
-                action("import", "Print Nagios' configuration as whit's").arg(
-                    argument("file", Kind::File.name(), "nagios.cfg, or a file with objects")
-                        .value_parser(Kind::File.parser()),
-                ),
-            ];
-            with_actions(with_list(command), actions)
-                .override_usage("whit check [ACTION] [OPTIONS]\n       whit check [OPTIONS] [CHECK]...")
-                .arg(running_agent_configuration().global(true))
-                .arg(past_data().global(true))
-                .after_help(paragraphs(EXPLANATION))
-        },
-    )
+    Command::new("check").about("Show and control checks: Nagios plugins and others").defer(|command| {
+        let check =
+            || argument("check", "CHECK", "A check: HOST/NAME, a host's own HOST, or NAME of this machine");
+        let several = || check().num_args(1..).help("Checks, or patterns such as 'web*/http'");
+        let comment = || Arg::new("comment").long("comment").value_name("TEXT").help("A comment");
+        let actions = [
+            with_list(action("list", "List problems; with --all, or names, checks that are OK, too")),
+            action("show", "Show one check").arg(check()).arg(json()),
+            action("slow", "List the plugins that cost most, and what they waited for").arg(json()),
+            action("explain", "Say when and how one check runs, and who gets notifications").arg(check()),
+            action("run", "Run one check now, in the terminal; its state does not change").arg(check()),
+            action("now", "Let the agent run checks at once").arg(several()),
+            action("submit", "Submit a result: submit backup critical 'no backup'")
+                .arg(check())
+                .arg(argument("state", "STATE", "ok, warning, critical or unknown, or 0 to 3"))
+                .arg(argument("text", "TEXT", "The text, as a plugin prints it; - is standard input")),
+            action("ack", "Acknowledge problems: no more notifications of them")
+                .arg(several())
+                .arg(switch("sticky", "Until it is OK, also if its state changes"))
+                .arg(comment()),
+            action("unack", "Withdraw acknowledgements").arg(several()),
+            action("downtime", "Send no notifications for a while")
+                .arg(argument("check", "CHECK", "A check, a host, or a pattern of these"))
+                .arg(option("duration", Kind::Duration, "How long it is [default: 2h]"))
+                .arg(instant_option("since", "When it begins [default: now]"))
+                .arg(
+                    Arg::new("every")
+                        .long("every")
+                        .value_name("TIMES")
+                        .help("Only at these times of the week: \"sun 02:00-04:00\""),
+                )
+                .arg(comment()),
+            action("undowntime", "End a downtime").arg(
+                argument("number", "NUMBER", "Its number, which whit check list says")
+                    .value_parser(value_parser!(i64).range(0..)),
+            ),
+            action("import", "Print Nagios' configuration as whit's").arg(
+                argument("file", Kind::File.name(), "nagios.cfg, or a file with objects")
+                    .value_parser(Kind::File.parser()),
+            ),
+        ];
+        with_actions(with_list(command), actions)
+            .override_usage("whit check [ACTION] [OPTIONS]\n       whit check [OPTIONS] [CHECK]...")
+            .arg(running_agent_configuration().global(true))
+            .arg(past_data().global(true))
+            .after_help(paragraphs(EXPLANATION))
+    })
 }
 
 /// Returns whether a name is that of an action.

@@ -8,7 +8,9 @@ use clap::{Arg, Command};
 use command::kind::Kind;
 
 /// Other value names, and the values that they stand for.
-const OTHERS: [(&str, &str); 29] = [
+const OTHERS: [(&str, &str); 31] = [
+    ("CONDITION", "a figure, > or <, and its limit: `p99>50ms`, `errors>0`, `rate<1000`"),
+    ("URL-PATH", "what HTTP asks for: `/index.html`"),
     ("ALERT", "the name of a rule, or a selector such as `{mountpoint=\"/srv\"}`"),
     (
         "CHECK",

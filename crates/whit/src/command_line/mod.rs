@@ -21,13 +21,57 @@ type Define = fn() -> Command;
 /// Runs a command with its part of the command line.
 type Run = fn(&ArgMatches) -> Result<ExitCode, Failure>;
 
-/// All commands in the order of the help: their options, and what runs them. Options are built only for the command that is called, which
-/// is half the time of a short run.
-const COMMANDS: &[(Define, Run)] = &[
-    (bar::command, bar::run),
-    (crate::free::arguments::command, crate::free::run),
-    (crate::delays::arguments::command, crate::delays::command::run),
+/// The options of a command, and what runs it. Options are built only for the command that is called, which is half the time of a short run.
+type Entry = (Define, Run);
+
+/// All commands, in the groups in which the help lists them.
+const GROUPS: [(&str, &[Entry]); 5] = [
+    ("Now", NOW),
+    ("What was recorded", RECORDED),
+    ("Watch and read", WATCHED),
+    ("Run, send, tidy up", DONE),
+    ("About whit", ABOUT),
+];
+
+const NOW: &[Entry] = &[
     (top::command, top::run),
+    (crate::delays::arguments::command, crate::delays::command::run),
+    #[cfg(feature = "agent")]
+    (crate::why::arguments::command, crate::why::run),
+    (crate::free::arguments::command, crate::free::run),
+    (bar::command, bar::run),
+    (crate::doctor::arguments::command, crate::doctor::command::run),
+];
+
+const RECORDED: &[Entry] = &[
+    #[cfg(feature = "agent")]
+    (crate::agent::arguments::command, crate::agent::run),
+    #[cfg(feature = "agent")]
+    (crate::history::arguments::command, crate::history::run),
+    #[cfg(feature = "agent")]
+    (crate::query::arguments::command, crate::query::run),
+    #[cfg(feature = "agent")]
+    (crate::plot::arguments::command, crate::plot::run),
+    #[cfg(feature = "agent")]
+    (crate::get::arguments::command, crate::get::run),
+    #[cfg(feature = "agent")]
+    (crate::mark::arguments::command, crate::mark::run),
+    #[cfg(feature = "agent")]
+    (crate::relabel::arguments::command, crate::relabel::run),
+];
+
+const WATCHED: &[Entry] = &[
+    #[cfg(feature = "agent")]
+    (crate::check::arguments::command, crate::check::run),
+    #[cfg(feature = "agent")]
+    (crate::alert::arguments::command, crate::alert::run),
+    #[cfg(feature = "agent")]
+    (crate::fleet::arguments::command, crate::fleet::run),
+    #[cfg(feature = "feeds")]
+    (crate::feeds::arguments::command, crate::feeds::run),
+];
+
+const DONE: &[Entry] = &[
     (crate::run::arguments::command, crate::run::run),
     (age::command, age::run),
     #[cfg(feature = "traffic")]
@@ -36,34 +80,9 @@ const COMMANDS: &[(Define, Run)] = &[
     (traffic::send_command, traffic::send),
     #[cfg(feature = "bench")]
     (bench::command, bench::run),
-    #[cfg(feature = "agent")]
-    (crate::agent::arguments::command, crate::agent::run),
-    #[cfg(feature = "agent")]
-    (crate::why::arguments::command, crate::why::run),
-    #[cfg(feature = "agent")]
-    (crate::query::arguments::command, crate::query::run),
-    #[cfg(feature = "agent")]
-    (crate::get::arguments::command, crate::get::run),
-    #[cfg(feature = "agent")]
-    (crate::history::arguments::command, crate::history::run),
-    #[cfg(feature = "agent")]
-    (crate::alert::arguments::command, crate::alert::run),
-    #[cfg(feature = "agent")]
-    (crate::check::arguments::command, crate::check::run),
-    #[cfg(feature = "agent")]
-    (crate::fleet::arguments::command, crate::fleet::run),
-    #[cfg(feature = "agent")]
-    (crate::mark::arguments::command, crate::mark::run),
-    #[cfg(feature = "agent")]
-    (crate::plot::arguments::command, crate::plot::run),
-    #[cfg(feature = "agent")]
-    (crate::relabel::arguments::command, crate::relabel::run),
-    #[cfg(feature = "feeds")]
-    (crate::feeds::arguments::command, crate::feeds::run),
-    (crate::doctor::arguments::command, crate::doctor::command::run),
-    (man, run_man),
-    (completions, run_completions),
 ];
+
+const ABOUT: &[Entry] = &[(man, run_man), (completions, run_completions)];
 
 /// The commands that the agent starts, with a path or without: they have no options, and no help mentions them.
 fn run_for_agent(words: &[OsString]) -> Option<Result<ExitCode, Failure>> {
@@ -89,9 +108,31 @@ pub(crate) fn command() -> Command {
     let command = Command::new("whit")
         .version(env!("CARGO_PKG_VERSION"))
         .max_term_width(80)
-        .about("Tells where a machine's time and memory go, for next to nothing")
-        .after_help("Each command says more: whit COMMAND --help. Without a command: whit top. What this machine gives: whit doctor. What its words mean: whit help terms.");
-    COMMANDS.iter().fold(command, |command, (subcommand, _)| command.subcommand(subcommand()))
+        .about(env!("CARGO_PKG_DESCRIPTION"))
+        .after_help("Each command says more: whit COMMAND --help. Without a command: whit top. What its words mean: whit help terms.");
+    entries().fold(command, |command, (subcommand, _)| command.subcommand(subcommand()))
+}
+
+fn entries() -> impl Iterator<Item = &'static Entry> {
+    GROUPS.iter().flat_map(|(_, entries)| *entries)
+}
+
+/// The help of whit itself, with the commands in their groups; those that a build leaves out are not there.
+fn help() -> String {
+    let mut text = "{about}\n\n{usage-heading} {usage}\n".to_owned();
+    for (heading, entries) in GROUPS.iter().filter(|(_, entries)| !entries.is_empty()) {
+        text.push_str(&format!("\n{heading}:\n"));
+        for command in entries.iter().map(|(define, _)| define()) {
+            let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+            text.push_str(&format!("  {:<12} {about}\n", command.get_name()));
+        }
+    }
+    text + "\nOptions:\n{options}{after-help}"
+}
+
+/// Returns whether nothing is asked for but the help of whit itself.
+fn is_help(words: &[OsString]) -> bool {
+    matches!(words, [_, word] if ["help", "-h", "--help"].iter().any(|help| word == help))
 }
 
 fn man() -> Command {
@@ -136,7 +177,8 @@ pub(crate) fn run() -> Result<ExitCode, Failure> {
     if words.get(1..) == Some(&["help".into(), "terms".into()]) {
         return crate::terms::run();
     }
-    let matches = command().try_get_matches_from(&words).map_err(|refused| {
+    let command = if is_help(&words) { command().help_template(help()) } else { command() };
+    let matches = command.try_get_matches_from(&words).map_err(|refused| {
         let code = u8::try_from(refused.exit_code()).unwrap_or(2);
         match refused.print() {
             Err(error) if code == 0 => command::output::failure(error),
@@ -145,7 +187,7 @@ pub(crate) fn run() -> Result<ExitCode, Failure> {
         }
     })?;
     let Some((name, matches)) = matches.subcommand() else { return top::run_without_options() };
-    let called = COMMANDS.iter().find(|(command, _)| command().get_name() == name);
+    let called = entries().find(|(command, _)| command().get_name() == name);
     let (_, run) = called.ok_or_else(|| Failure::internal(format!("no command {name}")))?;
     run(matches)
 }
@@ -161,6 +203,15 @@ mod tests {
         let mut command = command();
         command.build();
         command.debug_assert();
+    }
+
+    #[test]
+    fn the_help_lists_each_command_in_a_line() {
+        let help = help();
+        for subcommand in command().get_subcommands().map(Command::get_name) {
+            assert_eq!(help.matches(&format!("\n  {subcommand} ")).count(), 1, "{subcommand}");
+        }
+        assert!(help.lines().all(|line| line.chars().count() <= 80), "{help}");
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub(crate) struct DoctorArgs {
 
 pub(crate) fn command() -> Command {
     Command::new("doctor")
-        .about("What this kernel and these permissions give, and how to get the rest")
+        .about("Show what can be measured here, and how to get the rest")
         .defer(|command| {
             command
                 .arg(switch("metrics", "List every metric with what this machine says of it"))

@@ -74,39 +74,41 @@ const FORMATS: [(&str, Format); 4] = [
 ];
 
 pub(crate) fn command() -> Command {
-    Command::new("history").about("Show, export and keep what the agent has recorded").defer(|command| {
-        let files = Arg::new("file").value_name(Kind::File.name()).value_parser(Kind::File.parser());
-        let format = Arg::new("format").long("format").value_name("FORMAT").default_value("csv");
-        let actions = [
-            with_description(action("show", "Describe what there is")),
-            action("export", "Write the samples of a time and a selection")
-                .arg(instant_option("since", "From this instant on [default: the first]"))
-                .arg(instant_option("until", "Up to this instant [default: the last]"))
-                .arg(several(
-                    "series",
-                    Kind::Glob,
-                    "Series that match, such as 'node_cpu*' or '*device=\"sda\"*'",
-                ))
-                .arg(format.value_parser(FORMATS.map(|(name, _)| name)).help("How samples are written"))
-                .arg(option("rules", Kind::File, "Relabel by these rules: whit relabel --help")),
-            action(
-                "import",
-                "Add the samples of files: an export, text of Prometheus with times, or sadf -j",
-            )
-            .arg(files.num_args(1..).required(true).help("What is imported; - is standard input")),
-            action("remote", "Show how far the receivers of remote write are, and what they refuse")
-                .arg(json()),
-            action("exporters", "Show what exporters and files with metrics had, and what is wrong")
-                .arg(json()),
-            action("verify", "Read everything, and say what is damaged"),
-            action("compact", "Thin what is old now, and make the file as small as possible"),
-            action("drop", "Delete what is old; a block of ten minutes that is partly newer stays")
-                .arg(instant_option("until", "What is older than this is deleted").required(true)),
-        ];
-        with_actions(with_description(command), actions)
-            .arg(past_data().global(true))
-            .after_help(paragraphs(EXPLANATION))
-    })
+    Command::new("history").about("Show, export, verify and import what the agent has recorded").defer(
+        |command| {
+            let files = Arg::new("file").value_name(Kind::File.name()).value_parser(Kind::File.parser());
+            let format = Arg::new("format").long("format").value_name("FORMAT").default_value("csv");
+            let actions = [
+                with_description(action("show", "Describe what there is")),
+                action("export", "Write the samples of a time and a selection")
+                    .arg(instant_option("since", "From this instant on [default: the first]"))
+                    .arg(instant_option("until", "Up to this instant [default: the last]"))
+                    .arg(several(
+                        "series",
+                        Kind::Glob,
+                        "Series that match, such as 'node_cpu*' or '*device=\"sda\"*'",
+                    ))
+                    .arg(format.value_parser(FORMATS.map(|(name, _)| name)).help("How samples are written"))
+                    .arg(option("rules", Kind::File, "Relabel by these rules: whit relabel --help")),
+                action(
+                    "import",
+                    "Add the samples of files: an export, text of Prometheus with times, or sadf -j",
+                )
+                .arg(files.num_args(1..).required(true).help("What is imported; - is standard input")),
+                action("remote", "Show how far the receivers of remote write are, and what they refuse")
+                    .arg(json()),
+                action("exporters", "Show what exporters and files with metrics had, and what is wrong")
+                    .arg(json()),
+                action("verify", "Read everything, and say what is damaged"),
+                action("compact", "Thin what is old now, and make the file as small as possible"),
+                action("drop", "Delete what is old; a block of ten minutes that is partly newer stays")
+                    .arg(instant_option("until", "What is older than this is deleted").required(true)),
+            ];
+            with_actions(with_description(command), actions)
+                .arg(past_data().global(true))
+                .after_help(paragraphs(EXPLANATION))
+        },
+    )
 }
 
 /// The options of a description, which is what the command does without an action.

@@ -32,7 +32,7 @@ pub(super) enum Format {
 const USUAL_STEPS: i64 = 60;
 
 pub(crate) fn command() -> Command {
-    Command::new("query").about("Ask the history by an expression of PromQL").defer(|command| {
+    Command::new("query").about("Ask the history with an expression of PromQL").defer(|command| {
         with_origin(
             command
                 .arg(expression())

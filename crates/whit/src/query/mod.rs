@@ -66,10 +66,11 @@ pub(crate) fn say_unknown_metrics(origin: &PastOrigin, expression: &str) {
     let known: BTreeSet<&str> = recorded.chain(of_tasks).collect();
     for metric in asked.iter().filter(|metric| !known.contains(metric.as_str())) {
         let nearest = nearest_words(metric, known.iter().copied(), MOST_NEAREST).join(", ");
-        write_stderr(&format!(
-            "whit: no series of {} is recorded; named most alike: {nearest}\n",
-            metric.shown()
-        ));
+        let hint = match nearest.is_empty() {
+            true => "; whit history --list has all names".to_owned(),
+            false => format!("; named most alike: {nearest}"),
+        };
+        write_stderr(&format!("whit: no series of {} is recorded{hint}\n", metric.shown()));
     }
 }
 

@@ -16,7 +16,7 @@ use command::quantity;
 use text::printable::Shown as _;
 
 pub(crate) fn command() -> Command {
-    Command::new("run").about("Run a command, and tell where the time of all it started went").defer(|command| {
+    Command::new("run").about("Run a command, and show where the time of all it started went").defer(|command| {
         let of_lock = |arg: Arg| arg.requires("lock");
         command
             .arg(json())

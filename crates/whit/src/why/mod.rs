@@ -75,7 +75,9 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         push_words(&answer.findings, &chains, args, &mut text);
     }
     Output::stdout().write(text.as_bytes())?;
-    Ok(ExitCode::SUCCESS)
+    // A name that is misspelt is no quiet task.
+    let is_unknown = args.target.is_some() && answer.findings.sentences.is_empty() && chains.is_empty();
+    Ok(if is_unknown { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 /// Asks an agent; `None` if it has not recorded the requested time, or if it was not named and does not answer.

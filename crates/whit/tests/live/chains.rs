@@ -281,9 +281,15 @@ fn inspection() -> Result<(), Failed> {
             |pid: &u32| fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm == "cat\n");
         children_of(tree.id()).into_iter().find(is_cat)
     };
+    // Both programs of each pipe.
     wait_for("both pipes", || cat_of(&of_root).is_some() && cat_of(&of_user).is_some());
     let cats = [&of_root, &of_user].map(|tree| cat_of(tree).unwrap_or_default());
-    cats.iter().for_each(|cat| wait_for_state(*cat, 'S'));
+    for program in [&of_root, &of_user].into_iter().flat_map(|tree| children_of(tree.id())) {
+        wait_for("a program", || {
+            fs::read_to_string(format!("/proc/{program}/comm")).is_ok_and(|comm| comm != "sh\n")
+        });
+        wait_for_state(program, 'S');
+    }
     let address = |pid: u32| format!("/api/page/inspection?pid={pid}");
     let as_user = |pid: u32| -> Result<Value, Failed> {
         let url = format!("{}{}", api.url(), address(pid));

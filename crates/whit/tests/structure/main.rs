@@ -136,10 +136,10 @@ fn readme_counts_rightly() {
         String::from_utf8(output.stdout).unwrap()
     };
     let help = run(&["--help"]);
-    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-    let commands = commands.take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("   "));
-    // clap adds "help".
-    let commands = commands.count() - 1;
+    // Each has a line, in one of several groups; options begin with a dash.
+    let is_command =
+        |line: &&str| line.strip_prefix("  ").is_some_and(|line| line.starts_with(char::is_alphabetic));
+    let commands = help.lines().filter(is_command).count();
     let reference = run(&["bar", "--reference"]);
     let (_, segments) = reference.split_once("\n## Segments\n").unwrap();
     let segments = segments.matches("\n### ").count();
