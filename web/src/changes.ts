@@ -29,5 +29,5 @@ export function change_log(changes: ChangeEntry[], zone: Zone, address?: (name: 
     );
   });
   const table = made("table", { className: "changes" }, made("thead", {}, head), made("tbody", {}, ...rows));
-  return made("section", {}, heading, made("div", { className: "scroller", tabIndex: 0, role: "region", ariaLabel: "What changed" }, table));
+  return made("section", {}, heading, made("div", { className: "scroller log", tabIndex: 0, role: "region", ariaLabel: "What changed" }, table));
 }

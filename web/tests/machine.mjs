@@ -18,7 +18,7 @@ name = "busy"
 expression = 'sum(rate(node_cpu_seconds_total{mode=~"user|system"}[10s])) > 0.2'
 [[check]]
 name = "fine"
-command = ["sh", "-c", "echo 'all is well | wells=3'"]
+command = ["sh", "-c", "echo 'all is well | wells=3;5;8'"]
 interval = "2s"
 [[check]]
 name = "broken"

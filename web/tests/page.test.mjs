@@ -307,11 +307,16 @@ test("checks: what is wrong first, one with its figures, and somebody knows", as
   await page.locator("#check-find").fill("well");
   await until("what was looked for", async () => (await line.count()) === 1 && (await line.first().innerText()).includes("fine"));
   await page.locator('#checks a:text-is("fine")').click();
-  await until("its figure", async () => /wells 3/.test((await plot(page, "Figures").getAttribute("aria-label")) ?? ""));
+  const says = /wells 3, warning 5, critical 8/;
+  await until("its figure and the limits", async () => says.test((await plot(page, "wells").getAttribute("aria-label")) ?? ""));
   await page.locator("#check-states button:has-text('all checks')").click();
   await page.locator("#check-find").fill("");
   await page.locator('#checks a:text-is("web1/broken")').click();
   await page.locator("#checks pre:has-text('in long')").waitFor();
+  // What changed of it, and of no other check.
+  const change = page.locator("#check-changes tbody tr");
+  assert.equal(await change.count(), 1);
+  assert.match(await change.innerText(), /CRITICAL[^]*<b>it<\/b> is broken/);
   await page.locator('[aria-label="Who says so"]').fill("ann");
   await page.locator('[aria-label="Why"]').fill("on its way");
   await page.locator("button:text-is('acknowledge')").click();
@@ -381,6 +386,21 @@ test("alerts are listed with what is watched for", async () => {
   await line.first().waitFor();
   assert.ok((await line.count()) > 5);
   await until("one fires", async () => /^busy\s+firing/.test(await line.first().innerText()));
+  await page.locator("#alert-changes tbody tr", { hasText: /busy.*firing/ }).first().waitFor();
+  // A silence is added and ended; one of no selector is refused.
+  const silence = async (selector) => {
+    await page.getByLabel("Alert, or a selector").fill(selector);
+    await page.locator('#silences [aria-label="Why"]').fill("we know");
+    await page.locator("button:text-is('minutes without notifications')").click();
+  };
+  const wrong = await fetch(`${agent.address}/api/page/silences`, { method: "POST", body: new URLSearchParams({ selector: "{busy", minutes: "5" }) });
+  assert.equal(wrong.status, 400);
+  await silence("busy");
+  const silent = page.locator("#silences p", { hasText: "No notifications of busy until" });
+  await silent.filter({ hasText: "we know" }).waitFor();
+  assert.match(spawnSync(process.env.WHIT, ["alert", "--data", agent.data]).stdout.toString(), /busy[^]*we know/);
+  await silent.locator("button").click();
+  await silent.waitFor({ state: "detached" });
   await is_accessible(page);
   await picture(page, "alerts", { fullPage: true });
   await line.first().locator("a").click();
