@@ -27,7 +27,7 @@ pub fn command() -> Command {
     Command::new("top").about("All tasks, and where their time goes, on the screen").defer(|command| {
         let command = command
             .arg(
-                interval("Time between two readings [default: 1s, on the screen as it was kept]")
+                interval("Time between two readings [default: 1s, on the screen the saved value]")
                     .visible_short_alias('d'),
             )
             .arg(count(
@@ -52,7 +52,7 @@ pub fn command() -> Command {
                     .hide_possible_values(true)
                     .help("Order by a column: cpu, memory, run_queue, block_io …"),
             )
-            .arg(switch("reverse", "The other way round").short('r'))
+            .arg(switch("reverse", "Reverse the order").short('r'))
             .arg(
                 Arg::new("columns")
                     .long("columns")

@@ -1,4 +1,4 @@
-//! How much memory is in use: what new work could not have.
+//! How much memory is in use: what new programs cannot get.
 
 use facts::linux::meminfo::MemInfoField;
 use facts::memory::MemoryBreakdown;
@@ -14,7 +14,7 @@ use text::template::{Unit, Value};
 
 pub(crate) const KIND: Kind = Kind {
     name: "memory",
-    about: "Memory: used is what new work could not have, total − available.",
+    about: "Memory: used is what new programs cannot get, total − available.",
     fields: &[
         field("used", "total − available"),
         field("used_percent", "of the total"),

@@ -76,7 +76,7 @@ impl MemoryReport {
         })
     }
 
-    /// Memory in use: what new work could not have, total − available. None if what is available is not known.
+    /// Memory in use: what new programs cannot get, total − available. None if what is available is not known.
     pub fn used(&self) -> Option<Bytes> {
         Some(self.breakdown.total.saturating_sub(self.available?.bytes))
     }

@@ -142,7 +142,7 @@ pub(crate) fn of(command: &str) -> &'static [Example] {
         ],
         "doctor" => &[
             ("doctor", "What this machine gives, and how to get the rest"),
-            ("doctor --selftest", "Whether everything hangs together"),
+            ("doctor --selftest", "Whether all values are consistent"),
         ],
         _ => &[],
     }

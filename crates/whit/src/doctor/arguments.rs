@@ -25,7 +25,7 @@ pub(crate) fn command() -> Command {
             command
                 .arg(switch("metrics", "List every metric with what this machine says of it"))
                 .arg(
-                    switch("selftest", "Read everything twice and say whether it hangs together")
+                    switch("selftest", "Read everything twice and say whether the values are consistent")
                         .conflicts_with_all(["metrics", "root"]),
                 )
                 .arg(

@@ -1,4 +1,4 @@
-//! `whit doctor --selftest`: whether what is read on this machine hangs together. For a system on which whit was not
+//! `whit doctor --selftest`: whether what is read on this machine is consistent. For a system on which whit was not
 //! tried before, its report is what to send in, with a capture (`whit doctor --capture DIR`).
 
 use std::time::Duration;

@@ -86,7 +86,7 @@ pub(crate) fn command() -> Command {
 const COLUMNS: &str = "\
 Columns, from the fields of /proc/meminfo:
   total      MemTotal = free + anonymous + kernel + caches + others, to the byte
-  used       total - available: what new work could not have
+  used       total - available: what new programs cannot get
   free       MemFree
   anonymous  AnonPages + Shmem: only swap could hold it
   kernel     SUnreclaim + KernelStack + PageTables + SecPageTables + Percpu

@@ -47,11 +47,7 @@ pub(crate) fn command() -> Command {
                 .arg(expression())
                 .arg(instant_option("since", "From this instant on [default: -1h]"))
                 .arg(instant_option("until", "Up to this instant [default: now]"))
-                .arg(option(
-                    "step",
-                    Kind::Duration,
-                    "From one value to the next [default: as fine as can be seen]",
-                ))
+                .arg(option("step", Kind::Duration, "From one value to the next [default: a value a column]"))
                 .arg(option("rows", Kind::Count, "Rows of the plot [default: 16]"))
                 .arg(
                     option("svg", Kind::File, "Write an SVG image; - is standard output")

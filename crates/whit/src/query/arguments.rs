@@ -61,7 +61,7 @@ pub(crate) fn expression() -> Arg {
         .value_name("EXPRESSION")
         .required(true)
         .allow_hyphen_values(true)
-        .help("What is asked")
+        .help("An expression of PromQL")
 }
 
 /// The options that say who answers.

@@ -73,7 +73,8 @@ pub(crate) fn command() -> Command {
 
 const EXPLANATION: &str = "\
 The first sentence explains most. It reads what the agent has recorded; where none records, it
-observes the machine itself for a while. A quiet machine has nothing wrong with it.";
+observes the machine itself for a while. Of a quiet machine it says that nothing is wrong.
+It fails (exit status 1) if nothing is known of a target.";
 
 pub(crate) fn from_matches(matches: &ArgMatches) -> Result<WhyArgs, Failure> {
     let now_ms = jiff::Timestamp::now().as_millisecond();
