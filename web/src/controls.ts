@@ -14,6 +14,8 @@ export interface Actions {
   /** Makes the window longer or shorter. */
   scale: (factor: number) => void;
   mark: () => void;
+  /** Saves what is shown as a file. */
+  save: () => void;
   /** Finds tasks. */
   find: () => void;
   explore: () => void;
@@ -31,7 +33,7 @@ export class Controls {
   }
 
   begin(): void {
-    const { view, go, move, mark } = this.actions;
+    const { view, go, move, mark, save } = this.actions;
     const to_now = () => go({ end_ms: null, at_ms: null });
     const zone = () => go({ zone: view().zone === "utc" ? "local" : "utc" });
     element("spans").append(
@@ -44,6 +46,7 @@ export class Controls {
     element("tools").append(
       this.control("UTC", () => view().zone === "utc", zone),
       button("mark", mark, "Set a mark at the chosen instant, or now"),
+      button("save", save, "Save this view as a file, which needs no agent"),
       button("?", () => element<HTMLDialogElement>("help").showModal(), "Keys"),
     );
     element("groupings").append(...GROUPINGS.map((by) => this.control(`by ${by}`, () => view().by === by, () => go({ by }))));
@@ -51,7 +54,7 @@ export class Controls {
   }
 
   private listen(to_now: () => void, zone: () => void): void {
-    const { view, go, move, step, scale, mark, find, explore } = this.actions;
+    const { view, go, move, step, scale, mark, save, find, explore } = this.actions;
     listen([
       { keys: ["ArrowLeft"], words: "the instant before", act: () => step(-1) },
       { keys: ["ArrowRight"], words: "the next instant", act: () => step(1) },
@@ -66,6 +69,7 @@ export class Controls {
       { keys: ["g"], words: "the next grouping of tasks", act: () => go({ by: GROUPINGS[(GROUPINGS.indexOf(view().by) + 1) % GROUPINGS.length]! }) },
       { keys: ["/"], words: "find tasks", act: find },
       { keys: ["m"], words: "set a mark", act: mark },
+      { keys: ["s"], words: "save this view as a file", act: save },
       { keys: ["o"], words: "the machine", act: () => go({ place: "machine" }) },
       { keys: ["c"], words: "checks", act: () => go({ place: "checks", check: "" }) },
       { keys: ["a"], words: "alerts", act: () => go({ place: "alerts" }) },

@@ -20,6 +20,7 @@ import type { PlotEvents } from "./plot";
 import { Plots } from "./plots";
 import { watch_presses } from "./press";
 import type { CheckDetail, Curves, Status } from "./replies";
+import { save_report } from "./report";
 import { signs_in } from "./signs";
 import { TaskTable } from "./task_table";
 import { Timeline } from "./timeline";
@@ -110,6 +111,7 @@ const controls = new Controls({
   step,
   scale,
   mark: () => void mark(),
+  save: () => void save(),
   find: () => (view.place === "checks" ? element("check-find").focus() : table.focus_filter()),
   explore: () => {
     go({ place: "explore" });
@@ -442,6 +444,13 @@ function scale(factor: number): void {
   if (middle_ms === null) return go({ span_ms });
   const end_ms = middle_ms + span_ms / 2;
   go({ span_ms, end_ms: end_ms >= (status.last_ms ?? 0) ? null : end_ms });
+}
+
+/** The window of the file, and of its link to here, ends where it ends now. */
+async function save(): Promise<void> {
+  const until = new Date(shown.to_ms).toISOString().slice(0, 16).replace("T", " ");
+  const address = write({ ...view, end_ms: view.end_ms ?? shown.to_ms });
+  await save_report(address, `${document.title} ${location.hostname} until ${until} UTC`).catch((error: Error) => say(error.message));
 }
 
 async function mark(): Promise<void> {

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 
 import { finally_end, is_accessible, launch, need, page_of, picture, prepare, test, until, watch } from "./browser.mjs";
 import { HOSTILE, LOAD, Machine, rest } from "./machine.mjs";
@@ -555,6 +556,33 @@ test("other hosts and origins get nothing", async () => {
   assert.equal(await status(["Host: evil.example"]), "403");
   assert.equal(await status(["Origin: http://evil.example"]), "403");
   assert.equal(await status(["Origin: null"], "POST"), "403");
+});
+
+test("a view is a file that needs no agent", async () => {
+  const page = await open("");
+  await plot(page, "CPU").waitFor();
+  await page.locator("#tasks tbody a").first().waitFor();
+  const asked = page.waitForEvent("download");
+  await page.keyboard.press("s");
+  const download = await asked;
+  assert.match(download.suggestedFilename(), /^whit-127\.0\.0\.1-until-[\d-]+-UTC\.html$/);
+  const file = await download.path();
+  const saved = await page_of(browser);
+  watch(saved, complaints);
+  const requests = [];
+  saved.on("request", (request) => requests.push(request.url()));
+  await saved.setContent(readFileSync(file, "utf8"));
+  const plots = saved.locator('figure img[alt^="CPU"]');
+  assert.ok((await plots.first().evaluate((image) => image.naturalWidth)) > 100);
+  assert.ok((await saved.locator("#tasks tbody a").count()) > 0);
+  assert.equal(await saved.locator("script, form, button").count(), 0);
+  // It asks for nothing but what is in it, and its link is that of a window that has ended.
+  assert.deepEqual(requests.filter((url) => !url.startsWith("data:")), []);
+  const address = await saved.locator("header p a").getAttribute("href");
+  assert.ok(address.startsWith(agent.address) && new URLSearchParams(address.split("#")[1]).get("end") !== null, address);
+  await picture(saved, "report", { fullPage: true });
+  await saved.close();
+  await page.close();
 });
 
 test("no page complained", () => {

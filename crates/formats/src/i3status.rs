@@ -1,9 +1,8 @@
 //! i3status' configuration: i3status(1), in the syntax of libConfuse.
 
-mod syntax_error;
 mod tokens;
 
-pub use syntax_error::SyntaxError;
+use crate::placed_error::PlacedError;
 pub use tokens::Environment;
 use tokens::{Token, Tokens};
 
@@ -39,7 +38,7 @@ impl Configuration {
     ///
     /// # Errors
     /// If a quote or a brace is not closed, or a name is followed by nothing that belongs to one.
-    pub fn parse(text: &str, environment: Environment<'_>) -> Result<Self, SyntaxError> {
+    pub fn parse(text: &str, environment: Environment<'_>) -> Result<Self, PlacedError> {
         let mut configuration = Self::default();
         let mut tokens = Tokens::new(text, environment);
         while let Some(token) = tokens.next()? {
@@ -97,7 +96,7 @@ fn section(
     kind: String,
     title: String,
     line: usize,
-) -> Result<Section, SyntaxError> {
+) -> Result<Section, PlacedError> {
     // Names ignore case; titles do not.
     let mut section = Section { kind: kind.to_ascii_lowercase(), title, line, ..Section::default() };
     loop {
@@ -115,7 +114,7 @@ fn section(
 }
 
 /// One value, or a list in braces.
-fn value(tokens: &mut Tokens<'_>) -> Result<Vec<String>, SyntaxError> {
+fn value(tokens: &mut Tokens<'_>) -> Result<Vec<String>, PlacedError> {
     match tokens.next()? {
         Some(Token::Word(value)) => Ok(vec![value]),
         Some(Token::Open) => {

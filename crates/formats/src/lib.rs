@@ -22,6 +22,7 @@ pub mod locale;
 pub mod nagios;
 pub mod passwd;
 pub mod perfdata;
+mod placed_error;
 pub mod plugin_output;
 #[cfg(feature = "relabel")]
 pub mod re2;
@@ -42,3 +43,5 @@ pub mod series_name;
 pub mod shell;
 pub mod tmpfiles;
 pub mod waybar;
+
+pub use placed_error::PlacedError;

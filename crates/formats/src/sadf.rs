@@ -16,24 +16,25 @@ use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 use self::mapping::{Form, find};
-use crate::samples::{SampleError, SampleRefused, SampleSet};
+use crate::placed_error::PlacedError;
+use crate::samples::{SampleRefused, SampleSet};
 use crate::series_name::SeriesName;
 
 /// Reads the figures of all hosts and days in a document.
 ///
 /// # Errors
 /// Where it is not what sadf writes.
-pub fn read(text: &str) -> Result<SampleSet, SampleError> {
+pub fn read(text: &str) -> Result<SampleSet, PlacedError> {
     let document: Document = serde_json::from_str(text).map_err(|error| {
         let text = error.to_string();
         let message = text.rsplit_once(" at line ").map_or(text.as_str(), |(message, _)| message);
-        SampleError { line: error.line().max(1), column: error.column(), message: message.to_owned() }
+        PlacedError { line: error.line().max(1), column: error.column(), message: message.to_owned() }
     })?;
     match <[Host; 1]>::try_from(document.sysstat.hosts) {
         Ok([host]) => Ok(host.statistics.0),
         Err(hosts) => {
             let message = format!("it is of {} machines; expected one", hosts.len());
-            Err(SampleError { line: 1, column: 0, message })
+            Err(PlacedError { line: 1, column: 0, message })
         }
     }
 }

@@ -5,7 +5,8 @@
 use serde::Deserialize;
 
 use crate::exposition::{ExpositionLines, ExpositionSample};
-use crate::samples::{SampleError, SampleSet};
+use crate::placed_error::PlacedError;
+use crate::samples::SampleSet;
 use crate::series_name::SeriesName;
 
 /// The first line of CSV.
@@ -60,7 +61,7 @@ impl SampleLines {
     ///
     /// # Errors
     /// Returns an error if the line cannot be read.
-    pub fn take(&mut self, text: &str) -> Result<(), SampleError> {
+    pub fn take(&mut self, text: &str) -> Result<(), PlacedError> {
         self.line += 1;
         let form = *self.form.get_or_insert_with(|| match text {
             _ if text.starts_with('{') && text.ends_with('}') => Form::Json,
@@ -74,7 +75,7 @@ impl SampleLines {
             Form::Json => self.take_json(text),
             Form::Exposition => self.take_exposition(text),
         };
-        taken.map_err(|message| SampleError { line: self.line, column: 0, message })
+        taken.map_err(|message| PlacedError { line: self.line, column: 0, message })
     }
 
     /// Returns the samples that were read.
@@ -150,7 +151,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn read(text: &str) -> Result<SampleSet, SampleError> {
+    fn read(text: &str) -> Result<SampleSet, PlacedError> {
         let mut lines = SampleLines::default();
         text.lines().try_for_each(|line| lines.take(line))?;
         Ok(lines.finish())

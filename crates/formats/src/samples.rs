@@ -19,28 +19,6 @@ pub struct SeriesSamples {
     pub samples: Vec<(i64, f64)>,
 }
 
-/// An error in a text of samples, and where it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SampleError {
-    /// From 1.
-    pub line: usize,
-    /// In letters, from 1; 0: the line as a whole.
-    pub column: usize,
-    /// The description of the error.
-    pub message: String,
-}
-
-impl fmt::Display for SampleError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.column {
-            0 => write!(f, "{}: {}", self.line, self.message),
-            column => write!(f, "{}:{column}: {}", self.line, self.message),
-        }
-    }
-}
-
-impl std::error::Error for SampleError {}
-
 /// Why a sample is not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SampleRefused {

@@ -14,7 +14,7 @@ use probe::{Roots, limit_own_memory};
 use sampling::users;
 use text::chain::LinkLine;
 
-use super::{FileCount, Inspection, KEPT, LinkEntry, OpenFiles, Outcome};
+use super::{FileCount, Inspection, LOOKING, LinkEntry, OpenFiles, Outcome};
 
 /// The most memory of the process, in bytes: twice what 200,000 descriptors of the machine take.
 const MOST_MEMORY: u64 = 64 << 20;
@@ -55,7 +55,7 @@ pub fn inspect(pid: u32, uid: Option<u32>) -> io::Result<Vec<u8>> {
 /// Becomes the user who asks.
 fn take_rights(uid: Option<u32>) -> io::Result<()> {
     match uid {
-        None => privilege::drop_all_but(&KEPT),
+        None => privilege::drop_all_but(&LOOKING),
         Some(uid) => {
             let (gid, groups) = users::groups_of(uid);
             privilege::become_user(&UserIds { uid, gid, groups })

@@ -7,14 +7,14 @@ use std::os::unix::net::UnixStream;
 use std::time::Instant;
 
 use facts::unit::Nanos;
-use probe::privilege;
+use probe::privilege::{self, Kept};
 use probe::spawn::{Command, Ending, Group, Reaped, kill_child, own_program, reap, reap_ended};
 use probe::wait::{Waiter, Watch};
 use rustix::fd::OwnedFd;
 use service::frames::{push, take};
 use service::{Level, Log};
 
-use super::{Answer, KEPT, LONGEST, MOST_BYTES, Outcome, Question};
+use super::{Answer, LONGEST, LOOKING, MOST_BYTES, Outcome, Question};
 
 /// The most processes that were killed and hang. Beyond it nothing is looked at; one place is left to those who may see all processes.
 const MOST_STUCK: usize = 4;
@@ -26,7 +26,8 @@ const MOST_QUESTION_BYTES: usize = 1024;
 /// # Errors
 /// If the kernel refuses a resource, or a question is malformed.
 pub fn run(server: OwnedFd) -> io::Result<()> {
-    privilege::keep_for_children(&KEPT)?;
+    // For a question of another user its process becomes that user.
+    privilege::keep_for_children(&[&LOOKING[..], &[Kept::OtherUsers]].concat())?;
     privilege::refuse_inspection()?;
     let mut server = UnixStream::from(server);
     let mut inspector = Inspector { stuck: Vec::new(), log: Log::open() };

@@ -23,8 +23,8 @@ pub use inspector::run;
 const LONGEST: Duration = Duration::from_secs(2);
 /// The most bytes of an inspection.
 const MOST_BYTES: usize = 256 * 1024;
-/// The privileges of the inspector: to look at all processes, or as one who asks.
-const KEPT: [Kept; 3] = [Kept::OthersProcesses, Kept::OthersFiles, Kept::OtherUsers];
+/// The privileges to look at all processes.
+const LOOKING: [Kept; 2] = [Kept::OthersProcesses, Kept::OthersFiles];
 
 /// A question of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

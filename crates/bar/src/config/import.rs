@@ -11,8 +11,9 @@ mod space;
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
 
+use formats::PlacedError;
 use formats::conky;
-use formats::i3status::{Configuration, Section, SyntaxError};
+use formats::i3status::{Configuration, Section};
 
 use super::defaults::quoted;
 use modules::convert;
@@ -21,7 +22,7 @@ use segment::{General, Segment, is_true, unmatched};
 /// Why nothing was made of a configuration.
 #[derive(Debug)]
 pub(crate) enum ImportError {
-    Syntax(SyntaxError),
+    Syntax(PlacedError),
     /// It has nothing that a bar shows; what there was instead.
     Empty(Vec<String>),
 }
@@ -84,7 +85,7 @@ fn import_conky(text: &str) -> String {
     out
 }
 
-fn import_i3status(text: &str) -> Result<String, SyntaxError> {
+fn import_i3status(text: &str) -> Result<String, PlacedError> {
     let configuration = Configuration::parse(text, &|name| std::env::var(name).ok())?;
     let empty = Section::default();
     let general = configuration.section("general").unwrap_or(&empty);

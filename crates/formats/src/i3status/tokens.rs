@@ -1,6 +1,6 @@
 //! Words, quoted or not, and the signs between them.
 
-use super::syntax_error::SyntaxError;
+use crate::placed_error::PlacedError;
 
 /// Values of the environment, by names.
 pub type Environment<'e> = &'e dyn Fn(&str) -> Option<String>;
@@ -49,17 +49,17 @@ impl<'a> Tokens<'a> {
     }
 
     /// Returns an error at the last token, which says what was expected there.
-    pub(super) fn error<T>(&self, expected: &str) -> Result<T, SyntaxError> {
+    pub(super) fn error<T>(&self, expected: &str) -> Result<T, PlacedError> {
         let line_start = self.text[..self.began].rfind('\n').map_or(0, |at| at + 1);
         let column = 1 + self.text[line_start..self.began].chars().count();
-        Err(SyntaxError { line: self.line(), column, message: format!("expected {expected}") })
+        Err(PlacedError { line: self.line(), column, message: format!("expected {expected}") })
     }
 
     fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }
 
-    pub(super) fn next(&mut self) -> Result<Option<Token>, SyntaxError> {
+    pub(super) fn next(&mut self) -> Result<Option<Token>, PlacedError> {
         self.skip_blanks()?;
         self.began = self.at;
         let rest = self.rest();
@@ -98,7 +98,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    fn skip_blanks(&mut self) -> Result<(), SyntaxError> {
+    fn skip_blanks(&mut self) -> Result<(), PlacedError> {
         loop {
             let rest = self.rest();
             let trimmed = rest.trim_start();
@@ -119,7 +119,7 @@ impl<'a> Tokens<'a> {
     }
 
     /// In double quotes a backslash stands before what is meant otherwise; in single ones nothing is.
-    fn quoted(&mut self, quote: char) -> Result<Token, SyntaxError> {
+    fn quoted(&mut self, quote: char) -> Result<Token, PlacedError> {
         let mut word = String::new();
         let rest = self.rest();
         let mut characters = rest.char_indices().skip(1);

@@ -2,12 +2,11 @@
 //!
 //! <https://prometheus.io/docs/prometheus/latest/configuration/configuration/#relabel_config>
 
-use std::fmt;
-
 use saphyr::{MarkedYaml, YamlData, YamlLoader};
 use saphyr_parser::{BufferedInput, Event, Parser, ScalarStyle};
 
 use super::rule::{Rule, RuleOptions};
+use crate::placed_error::PlacedError;
 
 /// The rules of one place in a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,25 +16,6 @@ pub struct RuleList {
     /// The rules.
     pub rules: Vec<Rule>,
 }
-
-/// An error in a file, and where it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct YamlError {
-    /// From 1.
-    pub line: usize,
-    /// In letters, from 1.
-    pub column: usize,
-    /// The description of the error.
-    pub message: String,
-}
-
-impl fmt::Display for YamlError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}", self.line, self.column, self.message)
-    }
-}
-
-impl std::error::Error for YamlError {}
 
 /// The keys below which there are rules.
 const LISTS: [&str; 4] =
@@ -51,7 +31,7 @@ type Node<'y> = MarkedYaml<'y>;
 ///
 /// # Errors
 /// Returns an error for the YAML or for the first rule that is not valid.
-pub fn parse(text: &str) -> Result<Vec<RuleList>, YamlError> {
+pub fn parse(text: &str) -> Result<Vec<RuleList>, PlacedError> {
     check_depth(text)?;
     let mut loader = YamlLoader::<Node<'_>>::default();
     // As they are written: `regex: 5` and `regex: on` are texts.
@@ -61,7 +41,7 @@ pub fn parse(text: &str) -> Result<Vec<RuleList>, YamlError> {
     let fault = loaded.err().or_else(|| loader.error().cloned());
     if let Some(fault) = fault {
         let at = fault.marker();
-        return Err(YamlError { line: at.line(), column: at.col() + 1, message: fault.info().to_owned() });
+        return Err(PlacedError { line: at.line(), column: at.col() + 1, message: fault.info().to_owned() });
     }
     let mut lists = Vec::new();
     for document in loader.into_documents() {
@@ -74,7 +54,7 @@ pub fn parse(text: &str) -> Result<Vec<RuleList>, YamlError> {
 }
 
 /// The loader calls itself for each level of lists and tables; reading events does not.
-fn check_depth(text: &str) -> Result<(), YamlError> {
+fn check_depth(text: &str) -> Result<(), PlacedError> {
     let mut depth = 0_usize;
     let mut parser = Parser::new(BufferedInput::new(text.chars()));
     // What is wrong with the text itself is found again when it is loaded.
@@ -86,13 +66,13 @@ fn check_depth(text: &str) -> Result<(), YamlError> {
         }
         if depth > DEEPEST * 2 {
             let (line, column) = (span.start.line(), span.start.col() + 1);
-            return Err(YamlError { line, column, message: "nested too deeply".to_owned() });
+            return Err(PlacedError { line, column, message: "nested too deeply".to_owned() });
         }
     }
     Ok(())
 }
 
-fn find(node: &Node<'_>, path: &str, depth: usize, lists: &mut Vec<RuleList>) -> Result<(), YamlError> {
+fn find(node: &Node<'_>, path: &str, depth: usize, lists: &mut Vec<RuleList>) -> Result<(), PlacedError> {
     if depth > DEEPEST {
         return Err(error(node, "nested too deeply"));
     }
@@ -117,7 +97,7 @@ fn find(node: &Node<'_>, path: &str, depth: usize, lists: &mut Vec<RuleList>) ->
     Ok(())
 }
 
-fn push_list(path: String, rules: &[Node<'_>], lists: &mut Vec<RuleList>) -> Result<(), YamlError> {
+fn push_list(path: String, rules: &[Node<'_>], lists: &mut Vec<RuleList>) -> Result<(), PlacedError> {
     let rules = rules.iter().map(rule).collect::<Result<Vec<_>, _>>()?;
     if !rules.is_empty() {
         lists.push(RuleList { path, rules });
@@ -125,7 +105,7 @@ fn push_list(path: String, rules: &[Node<'_>], lists: &mut Vec<RuleList>) -> Res
     Ok(())
 }
 
-fn rule(node: &Node<'_>) -> Result<Rule, YamlError> {
+fn rule(node: &Node<'_>) -> Result<Rule, PlacedError> {
     let YamlData::Mapping(mapping) = &node.data else {
         return Err(error(node, "expected a rule, such as { source_labels: [device], action: drop }"));
     };
@@ -175,9 +155,9 @@ fn scalar<'n>(node: &'n Node<'_>) -> Option<&'n str> {
     }
 }
 
-fn error(node: &Node<'_>, message: &str) -> YamlError {
+fn error(node: &Node<'_>, message: &str) -> PlacedError {
     let at = node.span.start;
-    YamlError { line: at.line(), column: at.col() + 1, message: message.to_owned() }
+    PlacedError { line: at.line(), column: at.col() + 1, message: message.to_owned() }
 }
 
 #[cfg(test)]

@@ -149,7 +149,11 @@ fn slow(directory: &Path, is_json: bool) -> Result<String, Failure> {
 fn configured(directory: &Path, config: Option<&Path>) -> Result<CheckOptions, Failure> {
     let mut configuration = InUse::read(config, Some(directory))?;
     let checks = configuration.options.checks.take();
-    checks.ok_or_else(|| Failure::new(format!("nothing is checked: {configuration} has no [[check]]")))
+    checks.ok_or_else(|| {
+        Failure::new(format!(
+            "nothing is checked: {configuration} has no [[check]]: whit-checks(7) has examples"
+        ))
+    })
 }
 
 fn named<'o>(options: &'o CheckOptions, name: &str) -> Result<&'o Check, Failure> {

@@ -100,7 +100,7 @@ fn value_name(arg: &Arg) -> Option<String> {
 /// The page.
 pub(crate) fn markdown(command: &mut Command) -> String {
     let mut page = String::from(
-        "# Options\n\nWritten by `cargo xtask docs`. An option means the same thing in every command that has it.\n\n\
+        "# Options\n\nWritten by `cargo xtask docs`. A long option means the same thing in every command that has it; a letter may be that of the program whose place the command takes.\n\n\
          ## Values\n\n| value | what may stand there |\n|---|---|\n",
     );
     let mut row = |line: std::fmt::Arguments<'_>| {

@@ -6,13 +6,16 @@ pub(crate) mod examples;
 pub(crate) mod grammar;
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use clap_complete::Shell;
 use command::failure::Failure;
 use command::options;
+use text::nearest::did_you_mean;
+use text::printable::Shown as _;
 
 use crate::pages;
 
@@ -180,6 +183,10 @@ pub(crate) fn run() -> Result<ExitCode, Failure> {
     let command = if is_help(&words) { command().help_template(help()) } else { command() };
     let matches = command.try_get_matches_from(&words).map_err(|refused| {
         let code = u8::try_from(refused.exit_code()).unwrap_or(2);
+        let first = words.get(1).filter(|word| entries().all(|(define, _)| define().get_name() != *word));
+        if let (ErrorKind::InvalidSubcommand, Some(word)) = (refused.kind(), first) {
+            return unknown(word);
+        }
         match refused.print() {
             Err(error) if code == 0 => command::output::failure(error),
             _ if code != 0 && age::is_plugin(&words) => age::unknown(&refused.to_string()),
@@ -192,10 +199,18 @@ pub(crate) fn run() -> Result<ExitCode, Failure> {
     run(matches)
 }
 
+/// Refuses what is no command.
+fn unknown(word: &OsStr) -> Failure {
+    let names: Vec<String> = entries().map(|(define, _)| define().get_name().to_owned()).collect();
+    let hint = match did_you_mean(&word.to_string_lossy(), names.iter().map(String::as_str)) {
+        nothing if nothing.is_empty() => "; whit --help lists them".to_owned(),
+        hint => hint,
+    };
+    Failure::usage(format!("there is no command {}{hint}", Path::new(word).shown()))
+}
+
 #[cfg(test)]
 mod tests {
-    use clap::error::ErrorKind;
-
     use super::*;
 
     #[test]
