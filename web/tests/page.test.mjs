@@ -575,6 +575,7 @@ test("a view is a file that needs no agent", async () => {
   const plots = saved.locator('figure img[alt^="CPU"]');
   assert.ok((await plots.first().evaluate((image) => image.naturalWidth)) > 100);
   assert.ok((await saved.locator("#tasks tbody a").count()) > 0);
+  assert.match(await saved.locator("#tasks thead").innerText(), /CPU|cpu/);
   assert.equal(await saved.locator("script, form, button").count(), 0);
   // It asks for nothing but what is in it, and its link is that of a window that has ended.
   assert.deepEqual(requests.filter((url) => !url.startsWith("data:")), []);
