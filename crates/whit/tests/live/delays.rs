@@ -86,6 +86,8 @@ fn independent_reader() -> Result<(), Failed> {
     enable_accounting();
     let reader = peer("taskstats_one");
     let load = Load::start(&["stress", "-c", "2", "-i", "1", "-t", "20"]);
+    let name = format!("/proc/{}/comm", load.0.id());
+    wait_for("the program", || fs::read_to_string(&name).is_ok_and(|name| name == "stress\n"));
     // Others may run the same program.
     let mut workers = Vec::new();
     wait_for("three workers", || {
