@@ -174,7 +174,7 @@ mod tests {
     fn what_hangs_takes_a_place_of_its_user() {
         let (root, ann, bob) = (None, Some(1), Some(2));
         assert_eq!(outcomes(&[], &[(7, root), (7, ann)]), [None, None]);
-        // Nobody waits for the same process again, and a user may have one that hangs.
+        // The same process is not waited for again, and a user may have one that hangs.
         let one = [(7, ann)];
         assert_eq!(
             outcomes(&one, &[(7, root), (8, root), (8, ann), (8, bob)]),
