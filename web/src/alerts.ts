@@ -2,7 +2,7 @@
 
 import * as agent from "./agent";
 import type { Rule, RuleAlert } from "./agent";
-import { change_log } from "./changes";
+import { AS_CHECKS, change_log } from "./changes";
 import { button, element, keep_focus, link, made } from "./element";
 import type { SilenceEntry } from "./replies";
 import { duration, time, type Zone } from "./units";
@@ -10,8 +10,6 @@ import { duration, time, type Zone } from "./units";
 /** The order in which rules are listed. */
 const STATES = ["firing", "pending", "inactive"];
 const HEADINGS = ["alert", "state", "since", "says", "holds for", "expression"];
-/** The colours are those of checks. */
-const AS_CHECKS: Record<string, string> = { firing: "critical", pending: "warning", inactive: "ok" };
 
 /** Shows all rules, those that fire first. `address` is that of an expression. */
 export async function show_alerts(address: (expression: string) => string, zone: Zone, signal: AbortSignal): Promise<void> {

@@ -5,8 +5,8 @@ import type { ChangeEntry } from "./replies";
 import { duration, time, type Zone } from "./units";
 
 const HEADINGS = ["when", "what", "is", "for", "says"];
-/** The colours are those of checks. */
-const AS_CHECKS: Record<string, string> = { firing: "critical", over: "ok" };
+/** The states of alerts have the colours of those of checks. */
+export const AS_CHECKS: Record<string, string> = { firing: "critical", pending: "warning", inactive: "ok", over: "ok" };
 
 /** The newest first; `address` leads to what has a name. What is shown of one thing alone does not name it. */
 export function change_log(changes: ChangeEntry[], zone: Zone, address?: (name: string) => string): HTMLElement {

@@ -23,7 +23,8 @@ pub fn did_you_mean<'a>(word: &str, known: impl Iterator<Item = &'a str> + Clone
     }
 }
 
-/// Returns the words that are similar to one, of which half is the same, the nearest first, `count` of them at most.
+/// Returns the words that are similar to one, the nearest first, at most `count`. Similar words have at least half of their characters in
+/// common.
 pub fn nearest_words<'a>(word: &str, known: impl Iterator<Item = &'a str>, count: usize) -> Vec<&'a str> {
     let length = word.chars().count();
     let is_similar = |(distance, known): &(usize, &str)| 2 * distance <= length.max(known.chars().count());

@@ -34,7 +34,7 @@ pub(crate) fn man(mut command: Command, directory: Option<&Path>) -> Result<Exit
         let hint = did_you_mean(&directory.to_string_lossy(), names.into_iter());
         let name = directory.shown();
         return Err(Failure::usage(format!(
-            "there is no command {name}{hint} (a new directory is written ./{name}/)"
+            "unknown command {name}{hint} (for a new directory write ./{name}/)"
         )));
     }
     let pages =

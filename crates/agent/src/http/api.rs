@@ -74,7 +74,7 @@ impl Form {
         self.get(name).ok_or_else(|| bad_data(format!("invalid parameter \"{name}\": it is missing")))
     }
 
-    /// `minutes`, of which there is one at least.
+    /// The parameter `minutes`: at least one.
     pub(super) fn minutes(&self) -> Result<u32, Refusal> {
         let minutes = self.needed("minutes")?.parse::<u32>().ok().filter(|minutes| *minutes > 0);
         minutes.ok_or_else(|| bad_data("invalid parameter \"minutes\": expected a number"))

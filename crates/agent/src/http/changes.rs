@@ -12,7 +12,7 @@ use store::StoreError;
 
 use super::api::Form;
 use super::replies::ChangeEntry;
-use super::reply::{Refusal, bad_data, internal, success};
+use super::reply::{Refusal, bad_data, blocking, internal, success};
 use super::shared::{Shared, must_see_all};
 use alerts::Ledger;
 use checks::CheckLedger;
@@ -61,8 +61,7 @@ pub(super) async fn list(
         _ => return Err(bad_data("invalid parameter \"of\": expected alerts or checks")),
     };
     let subject = form.get("name").map(|name| format!("{} {name}", of.name()));
-    let read = tokio::task::spawn_blocking(move || of.all(shared.data()));
-    let changes = read.await.map_err(|_| internal("it ended early"))?;
+    let changes = blocking(move || of.all(shared.data())).await?;
     let changes = changes.map_err(|error| internal(error.to_string()))?;
     let is_wanted = |change: &StateChange| subject.as_ref().is_none_or(|subject| *subject == change.subject);
     let newest = changes.into_iter().rev().map(|(_, change)| change).filter(is_wanted).take(MOST_CHANGES);

@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::api::Form;
 use super::replies::{CheckCell, CheckDetail, CheckEntry, Checks, DowntimeEntry, FigureEntry};
-use super::reply::{Refusal, bad_data, internal, refusal, success};
+use super::reply::{Refusal, bad_data, blocking, internal, refusal, success};
 use super::shared::{Shared, must_see_all};
 use checks::{Check, CheckLedger, CheckRegistry, CheckRequest, CheckStatus, Downtime, Period};
 
@@ -124,7 +124,7 @@ pub(super) async fn one(
         let next_ms = is_active.then(|| check.next_ms(jiff::Timestamp::now().as_millisecond()));
         (entry(check, status), status.figures.clone(), known, next_ms)
     };
-    let read = tokio::task::spawn_blocking(move || {
+    let read = blocking(move || {
         let ledger = CheckLedger::open_for_reading(shared.data())?;
         let long_text = ledger.status(&name)?.map(|status| status.long_text).unwrap_or_default();
         let downtimes = ledger.downtimes()?.into_iter().filter(|(_, downtime)| downtime.is_of(&name));
@@ -137,8 +137,7 @@ pub(super) async fn one(
         });
         Ok((long_text, downtimes.collect()))
     });
-    let read: Result<(String, Vec<DowntimeEntry>), store::StoreError> =
-        read.await.map_err(|_| internal("it ended early"))?;
+    let read: Result<(String, Vec<DowntimeEntry>), store::StoreError> = read.await?;
     let (long_text, downtimes) = read.map_err(|error| internal(error.to_string()))?;
     let measured = measured(&figures);
     let detail = CheckDetail { entry, long_text, figures, measured, acknowledgement, next_ms, downtimes };
@@ -184,8 +183,7 @@ pub(super) async fn ask(
         ));
     }
     let count = requests.len() - unknown.len();
-    let written = tokio::task::spawn_blocking(move || CheckLedger::open(shared.data())?.request(&requests));
-    let written = written.await.map_err(|_| internal("it ended early"))?;
+    let written = blocking(move || CheckLedger::open(shared.data())?.request(&requests)).await?;
     written.map_err(|error| refusal(StatusCode::SERVICE_UNAVAILABLE, "unavailable", error.to_string()))?;
     Ok(success(&json!({ "accepted": count, "unknown": unknown })))
 }

@@ -12,7 +12,7 @@ use formats::atom::{Entry, Feed};
 use store::StoreError;
 
 use super::changes::Of;
-use super::reply::{Refusal, internal};
+use super::reply::{Refusal, blocking, internal};
 use super::shared::{Shared, must_see_all};
 use history::answer::rfc3339;
 use notify::StateChange;
@@ -26,11 +26,7 @@ pub(super) async fn atom(
     Extension(scope): Extension<Scope>,
 ) -> Result<Response, Refusal> {
     must_see_all(scope)?;
-    let read = tokio::task::spawn_blocking(move || {
-        let data = shared.data().to_owned();
-        changes(&data)
-    });
-    let changes = read.await.map_err(|_| internal("it ended early"))?;
+    let changes = blocking(move || changes(shared.data())).await?;
     let changes = changes.map_err(|error| internal(error.to_string()))?;
     let text = formats::atom::write(&feed(&changes), "whit");
     Ok(([(header::CONTENT_TYPE, ATOM)], text).into_response())

@@ -49,6 +49,16 @@ pub(super) fn bad_data(message: impl Into<String>) -> Refusal {
     refusal(StatusCode::BAD_REQUEST, "bad_data", message)
 }
 
+/// Does work that may wait for a disk or another process, on a thread that may.
+///
+/// # Errors
+/// If it panicked.
+pub(super) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Refusal> {
+    tokio::task::spawn_blocking(work).await.map_err(|_| internal("it ended early"))
+}
+
 /// Something that should not happen.
 pub(super) fn internal(message: impl Into<String>) -> Refusal {
     refusal(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)

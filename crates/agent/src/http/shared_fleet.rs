@@ -10,7 +10,7 @@ use query::Answer;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
-use super::reply::{Refusal, internal, refusal};
+use super::reply::{Refusal, blocking, refusal};
 
 /// An answer is kept for so long: the number of pages does not change what the store is asked.
 const FRESH: Duration = Duration::from_secs(5);
@@ -61,7 +61,7 @@ impl SharedFleet {
                     *last = Some((Instant::now(), answer.clone()));
                     answer
                 };
-                tokio::task::spawn_blocking(ask).await.map_err(|_| internal("it ended early"))?
+                blocking(ask).await?
             }
         };
         answer.map_err(|message| refusal(StatusCode::BAD_GATEWAY, "store", message))
@@ -80,7 +80,7 @@ impl SharedFleet {
             let _turn = turn;
             fleet.of_machine(&machine, &expressions, asked, Instant::now() + LONGEST)
         };
-        tokio::task::spawn_blocking(ask).await.map_err(|_| internal("it ended early"))
+        blocking(ask).await
     }
 }
 

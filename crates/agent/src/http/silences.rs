@@ -12,7 +12,7 @@ use store::StoreError;
 
 use super::api::Form;
 use super::replies::SilenceEntry;
-use super::reply::{Refusal, bad_data, internal, refusal, success};
+use super::reply::{Refusal, bad_data, blocking, refusal, success};
 use super::shared::{Shared, must_see_all};
 use alerts::{Ledger, Silence};
 
@@ -84,7 +84,7 @@ fn all(shared: &Shared, now_ms: i64) -> Result<Vec<SilenceEntry>, StoreError> {
 async fn change(
     work: impl FnOnce() -> Result<Vec<SilenceEntry>, StoreError> + Send + 'static,
 ) -> Result<Response, Refusal> {
-    let done = tokio::task::spawn_blocking(work).await.map_err(|_| internal("it ended early"))?;
+    let done = blocking(work).await?;
     let silences =
         done.map_err(|error| refusal(StatusCode::SERVICE_UNAVAILABLE, "unavailable", error.to_string()))?;
     Ok(success(&json!(silences)))

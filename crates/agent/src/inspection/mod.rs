@@ -52,7 +52,7 @@ struct Answer {
 pub(crate) enum Outcome {
     /// The process was looked at.
     Found(Inspection),
-    /// There is no such process, or it is hidden from the user (hidepid of proc(5)).
+    /// The process does not exist, or /proc hides it from the user: hidepid, proc(5).
     Gone,
     /// The agent has no privileges to look at processes as the user who asks.
     Refused,

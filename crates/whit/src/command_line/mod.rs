@@ -199,14 +199,14 @@ pub(crate) fn run() -> Result<ExitCode, Failure> {
     run(matches)
 }
 
-/// Refuses what is no command.
+/// Returns the error for a word that is not a command.
 fn unknown(word: &OsStr) -> Failure {
     let names: Vec<String> = entries().map(|(define, _)| define().get_name().to_owned()).collect();
     let hint = match did_you_mean(&word.to_string_lossy(), names.iter().map(String::as_str)) {
         nothing if nothing.is_empty() => "; whit --help lists them".to_owned(),
         hint => hint,
     };
-    Failure::usage(format!("there is no command {}{hint}", Path::new(word).shown()))
+    Failure::usage(format!("unknown command {}{hint}", Path::new(word).shown()))
 }
 
 #[cfg(test)]

@@ -75,7 +75,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         push_words(&answer.findings, &chains, args, &mut text);
     }
     Output::stdout().write(text.as_bytes())?;
-    // A name that is misspelt is no quiet task.
+    // The answer for a misspelt name must not look like that for a task without problems.
     let is_unknown = args.target.is_some() && answer.findings.sentences.is_empty() && chains.is_empty();
     Ok(if is_unknown { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

@@ -10,7 +10,7 @@ use axum::response::Response;
 use super::pid;
 use crate::http::api::{Form, add_cpu_time, unavailable};
 use crate::http::clients::Requester;
-use crate::http::reply::{Refusal, internal, refusal, success};
+use crate::http::reply::{Refusal, blocking, refusal, success};
 use crate::http::shared::Shared;
 use crate::inspection::Inspected;
 
@@ -36,7 +36,7 @@ pub(crate) async fn inspection(
             (inspected, cpu)
         })
     };
-    let inspected = tokio::task::spawn_blocking(inspect).await.map_err(|_| internal("it ended early"))?;
+    let inspected = blocking(inspect).await?;
     let Inspected { cpu, outcome } =
         inspected.map_err(|_| none("the process that looks at others does not answer"))?;
     let mut answer = success(&outcome);

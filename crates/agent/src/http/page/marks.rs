@@ -11,7 +11,7 @@ use facts::task::rounds::Scope;
 use super::{reply, time_ms};
 use crate::http::api::Form;
 use crate::http::replies::MarkEntry;
-use crate::http::reply::{Refusal, bad_data, internal, refusal};
+use crate::http::reply::{Refusal, bad_data, blocking, internal, refusal};
 use crate::http::shared::Shared;
 use history::marks::{Mark, Marks};
 
@@ -27,15 +27,13 @@ pub(crate) async fn marks(
         return Err(refusal(StatusCode::FORBIDDEN, "forbidden", message));
     }
     let form = Form::read(request).await?;
-    let done = if is_set {
+    let marks = if is_set {
         let mark = Mark::new(time_ms(&form, "at_ms")?, form.needed("text")?).map_err(bad_data)?;
-        tokio::task::spawn_blocking(move || Marks::open(shared.data())?.set(&mark).map(|()| vec![mark])).await
+        blocking(move || Marks::open(shared.data())?.set(&mark).map(|()| vec![mark])).await?
     } else {
         let (from_ms, to_ms) = (time_ms(&form, "from_ms")?, time_ms(&form, "to_ms")?);
-        tokio::task::spawn_blocking(move || Marks::open_for_reading(shared.data())?.between(from_ms, to_ms))
-            .await
+        blocking(move || Marks::open_for_reading(shared.data())?.between(from_ms, to_ms)).await?
     };
-    let marks = done.map_err(|_| internal("it ended early"))?;
     Ok(reply(marks.map_err(|_| internal("the marks cannot be opened")).map(entries)))
 }
 
