@@ -66,7 +66,6 @@ RUNNER = CARGO_TARGET_$(shell echo $(HOST) | tr a-z- A-Z_)_RUNNER
 test:
 	mkdir -p target/tmp
 	env TMPDIR="$$PWD/target/tmp" $(if $(TIMES),$(RUNNER)='env RUSTC_BOOTSTRAP=1') $(CARGO) test --workspace --lib --bins --tests $(times)
-	env TMPDIR="$$PWD/target/tmp" $(CARGO) test --workspace --doc
 
 # Tests on the running kernel and against other programs, as root. A test that lacks a privilege or a program says so and is counted as
 # ignored. Those that assert facts run beside others, those that compare with a clock run alone.
@@ -182,7 +181,7 @@ PYTHON = target/python-tools
 PYTHON_PROFILE = release
 $(PYTHON)/installed: bindings/python/requirements.txt
 	python3 -m venv $(PYTHON)
-	$(PYTHON)/bin/pip install --quiet --requirement bindings/python/requirements.txt
+	$(PYTHON)/bin/pip install --quiet --no-compile --requirement bindings/python/requirements.txt
 	touch $@
 
 python: $(PYTHON)/installed

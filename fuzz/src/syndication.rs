@@ -1,5 +1,7 @@
 //! Any bytes as a document that came from an address, and as a list of subscriptions.
 
+use std::time::Duration;
+
 use syndication::{Images, Reading, clean, opml, parse_date, plain_text};
 
 const TYPES: [&str; 4] = ["", "text/html", "application/feed+json", "text/xml; charset=utf-16"];
@@ -8,7 +10,7 @@ const ADDRESS: &str = "http://example.org/a/";
 /// Nothing panics, whatever the bytes are.
 pub fn run(data: &[u8]) {
     let Some((first, document)) = data.split_first() else { return };
-    match syndication::read(document, TYPES[usize::from(*first) % TYPES.len()], ADDRESS) {
+    match syndication::read(document, TYPES[usize::from(*first) % TYPES.len()], ADDRESS, || Duration::ZERO) {
         Reading::Feed(feed) => {
             for entry in &feed.entries {
                 assert!(!entry.identity.is_empty(), "each entry has an identity");

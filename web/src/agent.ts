@@ -23,6 +23,9 @@ export interface Steps extends Window {
 /** Why the agent did not answer, in words for people. */
 export class Refused extends Error {}
 
+/** This user may not ask that, now or later. */
+export class Denied extends Refused {}
+
 /** The agent answers others first, or this user has used a share of its CPU. */
 export class Busy extends Refused {
   constructor(readonly retry_after_s: number) {
@@ -68,7 +71,9 @@ async function answer<T>(path: string, parameters: Parameters, options: RequestI
   const retry_after_s = Number(response.headers.get("retry-after"));
   if (response.status === 503 && retry_after_s > 0) throw new Busy(retry_after_s);
   const reply = (await response.json()) as Reply<T>;
-  if (reply.status !== "success") throw new Refused(reply.error ?? response.statusText);
+  const why = reply.error ?? response.statusText;
+  if (response.status === 403) throw new Denied(why);
+  if (reply.status !== "success") throw new Refused(why);
   return reply.data;
 }
 
@@ -192,12 +197,46 @@ export interface FleetReply {
 /** All machines of the fleet. */
 export const fleet = (signal?: AbortSignal) => ask<FleetReply>("/api/page/fleet", {}, { signal });
 
+/** How busy all of them were in the last hour, as agent/src/http/fleet.rs has it. */
+export interface FleetPast {
+  from_ms: number;
+  step_ms: number;
+  /** By their names: percent of all CPUs at each step; null: no sample. */
+  busy_percent: Record<string, (number | null)[]>;
+}
+
+export const fleet_past = (signal?: AbortSignal) => ask<FleetPast>("/api/page/fleet/past", {}, { signal });
+
+/** What a program or a unit did, in seconds in each second; null: it is not among the largest twenty by that. */
+export interface Use {
+  /** Empty: tasks that are in no unit. */
+  name: string;
+  on_cpu_ratio: number | null;
+  run_queue_ratio: number | null;
+  block_io_ratio: number | null;
+  memory_ratio: number | null;
+  resident_bytes: number | null;
+}
+
+/** What the programs and the units of one of them did, as agent/src/http/fleet.rs has it. */
+export const fleet_uses = (machine: string, at_ms: number, signal?: AbortSignal) =>
+  ask<{ programs: Use[]; units: Use[] }>("/api/page/fleet/uses", { machine, at_ms }, { signal });
+
 /** The values of expressions about one of them at each step. */
 export const fleet_plots = (machine: string) => (query: string[], steps: Steps, signal?: AbortSignal) =>
   ask<Answers>("/api/page/fleet/plots", { machine, query, ...steps }, { signal, method: "POST" });
 
 /** What expressions can be made of. */
-export const language = () => ask<Language>("/api/page/language", {});
+export async function language(): Promise<Language> {
+  if (known_language === null || Date.now() - known_language.asked_ms > LANGUAGE_MS) {
+    known_language = { asked_ms: Date.now(), language: await ask<Language>("/api/page/language", {}) };
+  }
+  return known_language.language;
+}
+
+/** New metrics are known after so long. */
+const LANGUAGE_MS = 300_000;
+let known_language: { asked_ms: number; language: Language } | null = null;
 
 /** The values of a label of a metric in the last hour. */
 export const label_values = (label: string, metric: string) =>

@@ -3,7 +3,7 @@
 import * as agent from "./agent";
 import type { Rule, RuleAlert } from "./agent";
 import { AS_CHECKS, change_log } from "./changes";
-import { button, element, keep_focus, link, made } from "./element";
+import { button, during, element, keep_focus, kept_field, link, made } from "./element";
 import type { SilenceEntry } from "./replies";
 import { duration, time, type Zone } from "./units";
 
@@ -13,7 +13,16 @@ const HEADINGS = ["alert", "state", "since", "says", "holds for", "expression"];
 
 /** Shows all rules, those that fire first. `address` is that of an expression. */
 export async function show_alerts(address: (expression: string) => string, zone: Zone, signal: AbortSignal): Promise<void> {
-  const [{ groups }, silences, changes] = await Promise.all([agent.rules(signal), agent.silences(signal), agent.changes("alerts", null, signal)]);
+  // Those who see their own tasks alone are told of the rules alone.
+  const unless_denied = (error: unknown) => {
+    if (error instanceof agent.Denied) return null;
+    throw error;
+  };
+  const [{ groups }, silences, changes] = await Promise.all([
+    agent.rules(signal),
+    agent.silences(signal).catch(unless_denied),
+    agent.changes("alerts", null, signal).catch(unless_denied),
+  ]);
   const rules = groups.flatMap(({ rules }) => rules);
   rules.sort((one, other) => STATES.indexOf(one.state) - STATES.indexOf(other.state) || one.name.localeCompare(other.name));
   const counts = STATES.map((state) => `${rules.filter((rule) => rule.state === state).length} ${state}`);
@@ -23,13 +32,17 @@ export async function show_alerts(address: (expression: string) => string, zone:
   const rows = rules.flatMap((rule) => lines(rule, address, zone));
   const table = made("table", { className: "alerts" }, made("thead", {}, head), made("tbody", {}, ...rows));
   const scroller = made("div", { className: "scroller whole", tabIndex: 0, role: "region", ariaLabel: "Alerts" }, table);
-  element("alerts").replaceChildren(...(rules.length > 0 ? [scroller] : []));
+  const list = element("alerts");
+  keep_focus(list, () => list.replaceChildren(...(rules.length > 0 ? [scroller] : [])));
   const names = rules.map((rule) => rule.name);
-  show_silences(silences, names, zone);
+  if (silences) show_silences(silences, names, zone);
   const of_rule = (name: string) => address(rules.find((rule) => rule.name === name)?.query ?? `ALERTS{alertname=${JSON.stringify(name)}}`);
   const log = element("alert-changes");
-  keep_focus(log, () => log.replaceChildren(change_log(changes, zone, of_rule)));
+  keep_focus(log, () => log.replaceChildren(...(changes ? [change_log(changes, zone, of_rule)] : [])));
 }
+
+/** What was written into the form, which is made anew while it is shown. */
+const written = { selector: "", minutes: "120", comment: "" };
 
 /** Those that last, each with its end, and a form for another one. */
 function show_silences(silences: SilenceEntry[], names: string[], zone: Zone): void {
@@ -38,7 +51,7 @@ function show_silences(silences: SilenceEntry[], names: string[], zone: Zone): v
   if (place.querySelector("form")?.contains(document.activeElement)) return;
   const trouble = made("p", { className: "trouble", role: "status" });
   const change = (asked: Promise<SilenceEntry[]>) =>
-    asked.then(
+    during(place, asked).then(
       (left) => {
         (document.activeElement as HTMLElement | null)?.blur();
         show_silences(left, names, zone);
@@ -49,15 +62,17 @@ function show_silences(silences: SilenceEntry[], names: string[], zone: Zone): v
     made("p", {}, `No notifications of ${selector} until ${time(until_ms, zone)}. ${comment} `, button("end it", () => void change(agent.end_silence(number)))),
   );
   const options = names.map((value) => made("option", { value }));
-  const selector = made("input", { placeholder: "alert, or {label=\"value\"}", ariaLabel: "Alert, or a selector", required: true });
+  const selector = kept_field(written, "selector", { placeholder: "alert, or {label=\"value\"}", ariaLabel: "Alert, or a selector", required: true });
   selector.setAttribute("list", "alert-names");
-  const minutes = made("input", { type: "number", min: "1", value: "120", ariaLabel: "Minutes", required: true });
-  const comment = made("input", { placeholder: "why", ariaLabel: "Why" });
+  const minutes = kept_field(written, "minutes", { type: "number", min: "1", ariaLabel: "Minutes", required: true });
+  const comment = kept_field(written, "comment", { placeholder: "why", ariaLabel: "Why" });
   const form = made("form", { className: "asks" }, selector, made("datalist", { id: "alert-names" }, ...options), minutes, comment);
   form.append(made("button", { type: "submit" }, "minutes without notifications"));
   form.onsubmit = (event) => {
     event.preventDefault();
-    void change(agent.silence(selector.value, Number(minutes.value), comment.value));
+    const asked = agent.silence(selector.value, Number(minutes.value), comment.value);
+    asked.then(() => Object.assign(written, { selector: "", comment: "" }), () => undefined);
+    void change(asked);
   };
   keep_focus(place, () => place.replaceChildren(made("h3", {}, "Silences"), ...rows, form, trouble));
 }

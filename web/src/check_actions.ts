@@ -1,7 +1,7 @@
 // Actions on several checks at once.
 
 import * as agent from "./agent";
-import { button, element, made } from "./element";
+import { button, during, element, made } from "./element";
 
 export class CheckActions {
   /** Names of checks. */
@@ -65,16 +65,16 @@ export class CheckActions {
     const trouble = element("check-trouble");
     trouble.textContent = "";
     const refused: string[] = [];
-    const controls = this.form.querySelectorAll<HTMLInputElement | HTMLButtonElement>("input, button");
-    for (const control of controls) control.disabled = true;
     // One after the other: the agent answers each at once. What is chosen meanwhile is not meant.
-    for (const name of [...this.chosen]) {
-      await agent.ask_check(what, { name, ...parameters }).then(
-        () => this.choose([name], false),
-        (error: Error) => refused.push(`${name}: ${error.message}`),
-      );
-    }
-    for (const control of controls) control.disabled = false;
+    const ask_all = async () => {
+      for (const name of [...this.chosen]) {
+        await agent.ask_check(what, { name, ...parameters }).then(
+          () => this.choose([name], false),
+          (error: Error) => refused.push(`${name}: ${error.message}`),
+        );
+      }
+    };
+    await during(this.form, ask_all());
     trouble.textContent = refused.slice(0, 3).join("; ") + (refused.length > 3 ? ` and ${refused.length - 3} more` : "");
     if (refused.length === 0) this.author.value = this.comment.value = "";
     this.changed();

@@ -5,7 +5,7 @@ import type { Window } from "./agent";
 import { CheckActions } from "./check_actions";
 import { grid } from "./check_grid";
 import { change_log } from "./changes";
-import { button, element, keep_focus, link, made } from "./element";
+import { button, during, element, keep_focus, kept_field, link, made } from "./element";
 import type { CheckDetail, CheckEntry, Checks as Found } from "./replies";
 import { duration, time, type Zone } from "./units";
 
@@ -87,10 +87,12 @@ export class Checks {
     this.begin(name);
     const [detail, changes] = await Promise.all([agent.check(name, signal), agent.changes("checks", name, signal)]);
     const all = button("all checks", () => this.events.asked({ check: "" }));
-    element("check-states").replaceChildren(all);
+    const states = element("check-states");
+    keep_focus(states, () => states.replaceChildren(all));
     // A form with the focus is being filled in.
-    const is_written = element("checks").querySelector("form")?.contains(document.activeElement);
-    if (!is_written) element("checks").replaceChildren(...this.about(detail, zone));
+    const is_written = document.activeElement?.matches("#checks form input");
+    const place = element("checks");
+    if (!is_written) keep_focus(place, () => place.replaceChildren(...this.about(detail, zone)));
     element("check-changes").replaceChildren(change_log(changes, zone));
     return detail;
   }
@@ -104,7 +106,8 @@ export class Checks {
       choice.ariaPressed = String(state === chosen);
       return choice;
     });
-    element("check-states").replaceChildren(...choices);
+    const place = element("check-states");
+    keep_focus(place, () => place.replaceChildren(...choices));
   }
 
   private line(row: CheckEntry, strip: HTMLElement, zone: Zone): HTMLElement {
@@ -167,20 +170,15 @@ export class Checks {
 
   private forms({ name, state, host, service }: CheckEntry, is_known: boolean): HTMLElement {
     const { written } = this;
-    const field = (key: keyof typeof written, properties: Partial<HTMLInputElement>) => {
-      const input = made("input", { name: key, value: written[key], ...properties });
-      input.oninput = () => (written[key] = input.value);
-      return input;
-    };
-    const author = field("author", { placeholder: "who", ariaLabel: "Who says so", required: true });
-    const comment = field("comment", { placeholder: "why", ariaLabel: "Why" });
-    const minutes = field("minutes", { type: "number", min: "1", ariaLabel: "Minutes" });
+    const author = kept_field(written, "author", { placeholder: "who", ariaLabel: "Who says so", required: true });
+    const comment = kept_field(written, "comment", { placeholder: "why", ariaLabel: "Why" });
+    const minutes = kept_field(written, "minutes", { type: "number", min: "1", ariaLabel: "Minutes" });
     const form = made("form", { className: "asks" }, author, comment, minutes);
     const say = (what: string, more: Record<string, string> = {}) => () => {
       if (!form.reportValidity()) return;
       // What is shown next may change.
       (document.activeElement as HTMLElement | null)?.blur();
-      this.ask(what, { name, author: author.value, comment: comment.value, ...more });
+      this.ask(what, { name, author: author.value, comment: comment.value, ...more }, () => (written.comment = ""));
     };
     form.onsubmit = (event) => event.preventDefault();
     if (state !== "OK" && state !== null) {
@@ -194,11 +192,14 @@ export class Checks {
     return form;
   }
 
-  private ask(what: string, parameters: Record<string, string | number>): void {
+  private ask(what: string, parameters: Record<string, string | number>, done: () => void = () => undefined): void {
     const trouble = element("check-trouble");
     trouble.textContent = "";
-    agent.ask_check(what, parameters).then(
-      () => this.soon(),
+    during(element("checks"), agent.ask_check(what, parameters)).then(
+      () => {
+        done();
+        this.soon();
+      },
       (error: Error) => (trouble.textContent = error.message),
     );
   }

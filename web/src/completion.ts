@@ -34,7 +34,6 @@ export function context(before: string): Context {
 /** A list below a field, as https://www.w3.org/WAI/ARIA/apg/patterns/combobox/ has it. */
 export class Completion {
   private readonly list = element("completion");
-  private language: Language | null = null;
   private values = new Map<string, string[]>();
   private choices: Choice[] = [];
   private chosen = -1;
@@ -47,9 +46,9 @@ export class Completion {
 
   private async suggest(): Promise<void> {
     const before = this.field.value.slice(0, this.field.selectionStart);
-    this.language ??= await agent.language().catch(() => null);
+    const language = await agent.language().catch(() => null);
     const found = context(before);
-    const choices = await this.known(found);
+    const choices = language === null ? [] : await this.known(found, language);
     // Something else was typed meanwhile.
     if (before !== this.field.value.slice(0, this.field.selectionStart)) return;
     const word = found.word.toLowerCase();
@@ -62,8 +61,7 @@ export class Completion {
     this.draw();
   }
 
-  private async known({ kind, metric, label }: Context): Promise<Choice[]> {
-    const { functions, metrics } = this.language ?? { functions: [], metrics: [] };
+  private async known({ kind, metric, label }: Context, { functions, metrics }: Language): Promise<Choice[]> {
     switch (kind) {
       case "name":
         return [
@@ -76,8 +74,13 @@ export class Completion {
       }
       case "value": {
         const key = `${metric}\n${label}`;
-        if (!this.values.has(key)) this.values.set(key, await agent.label_values(label, metric || "{}").catch(() => []));
-        return this.values.get(key)!.map((value) => ({ text: value, help: "", written: `${value}"` }));
+        if (!this.values.has(key)) {
+          const found = await agent.label_values(label, metric || "{}").catch(() => null);
+          if (found === null) return [];
+          this.values.set(key, found);
+        }
+        // The language reads escapes as JSON has them.
+        return this.values.get(key)!.map((value) => ({ text: value, help: "", written: JSON.stringify(value).slice(1) }));
       }
     }
   }

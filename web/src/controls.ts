@@ -16,7 +16,7 @@ export interface Actions {
   mark: () => void;
   /** Saves what is shown as a file. */
   save: () => void;
-  /** Finds tasks. */
+  /** Finds tasks, checks or machines. */
   find: () => void;
   explore: () => void;
 }
@@ -67,11 +67,11 @@ export class Controls {
       ...SPANS.map(([name, span_ms], place) => ({ keys: [String(place + 1)], words: `the last ${name}`, act: () => go({ span_ms }) })),
       { keys: ["0"], words: "all of history", act: () => go({ span_ms: null, end_ms: null }) },
       { keys: ["g"], words: "the next grouping of tasks", act: () => go({ by: GROUPINGS[(GROUPINGS.indexOf(view().by) + 1) % GROUPINGS.length]! }) },
-      { keys: ["/"], words: "find tasks", act: find },
+      { keys: ["/"], words: "find what is listed", act: find },
       { keys: ["m"], words: "set a mark", act: mark },
       { keys: ["s"], words: "save this view as a file", act: save },
-      { keys: ["o"], words: "the machine", act: () => go({ place: "machine" }) },
-      { keys: ["c"], words: "checks", act: () => go({ place: "checks", check: "" }) },
+      { keys: ["o"], words: "the machine", act: () => go({ place: "machine", parts: null }) },
+      { keys: ["c"], words: "checks", act: () => go({ place: "checks", check: "", find: "" }) },
       { keys: ["a"], words: "alerts", act: () => go({ place: "alerts" }) },
       { keys: ["e"], words: "explore", act: explore },
       { keys: ["u"], words: "UTC, or the local time", act: zone },

@@ -1,5 +1,8 @@
 // Elements of the page.
 
+/** The namespace of drawings. */
+export const SVG = "http://www.w3.org/2000/svg";
+
 /** One that index.html has. */
 export const element = <T extends HTMLElement = HTMLElement>(id: string) => document.getElementById(id) as T;
 
@@ -14,14 +17,43 @@ export function made<K extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** Replaces what is in a place; the box or link that had the focus has it again. */
+/** Replaces what is in a place; the box, link, button or region that had the focus has it again. */
 export function keep_focus(place: HTMLElement, change: () => void): void {
   const focused = place.contains(document.activeElement) ? (document.activeElement as HTMLElement) : null;
   const [check, href] = [focused?.dataset["check"], focused?.getAttribute("href")];
   change();
-  const candidates = [...place.querySelectorAll<HTMLElement>("a, input")];
-  const same = candidates.find((one) => (check !== undefined ? one.dataset["check"] === check : href !== null && one.getAttribute("href") === href));
+  const kind = focused?.localName ?? "";
+  const label = focused ? name_of(focused) : "";
+  const candidates = [...place.querySelectorAll<HTMLElement>("a, input, button, [role=region]")];
+  const same = candidates.find((one) => {
+    if (check !== undefined) return one.dataset["check"] === check;
+    if (href !== null && href !== undefined) return one.getAttribute("href") === href;
+    return one.localName === kind && name_of(one) === label;
+  });
   if (focused) same?.focus({ preventScroll: true });
+}
+
+/** What tells buttons and regions apart. */
+const name_of = (one: HTMLElement) => one.ariaLabel ?? one.textContent ?? "";
+
+/** Switches off the fields and buttons of a place until something is over, so that a second press does nothing. */
+export async function during<T>(place: HTMLElement, asked: Promise<T>): Promise<T> {
+  const controls = [...place.querySelectorAll<HTMLInputElement | HTMLButtonElement>("input, button")];
+  const focused = place.contains(document.activeElement) ? (document.activeElement as HTMLElement) : null;
+  for (const control of controls) control.disabled = true;
+  try {
+    return await asked;
+  } finally {
+    for (const control of controls) control.disabled = false;
+    if (document.activeElement === document.body) focused?.focus({ preventScroll: true });
+  }
+}
+
+/** A field of a form that is made anew while it is shown: what is written into it is kept elsewhere. */
+export function kept_field<K extends string>(written: Record<K, string>, key: K, properties: Partial<HTMLInputElement>): HTMLInputElement {
+  const input = made("input", { name: key, value: written[key], ...properties });
+  input.oninput = () => (written[key] = input.value);
+  return input;
 }
 
 /** A link to another view of the page. */

@@ -7,7 +7,7 @@ import { button, element, link, made } from "./element";
 import { metrics_in, nearest, start } from "./explore_start";
 import { Plot, type PlotEvents, type Sign } from "./plot";
 import { steps_of } from "./plots";
-import type { Curves, Fault, Language } from "./replies";
+import type { Curves, Fault } from "./replies";
 import { utc_offset_s, written, type Zone } from "./units";
 
 /** Curves of a plot; more are not told apart. */
@@ -20,8 +20,9 @@ const MOST_ROWS = 500;
 export class Explore {
   private readonly field = element<HTMLTextAreaElement>("expression");
   private readonly completion = new Completion(this.field);
+  /** The expression that was shown last. */
+  private asked = "";
   private plot: Plot | null = null;
-  private language: Language | null = null;
   /** Suggestions and metrics are shown. */
   private has_begun = false;
 
@@ -51,7 +52,9 @@ export class Explore {
   }
 
   async show(expression: string, window: Window, tick_ms: number, zone: Zone, signal: AbortSignal): Promise<void> {
-    if (document.activeElement !== this.field) this.field.value = expression;
+    // What is being typed stays; what was asked gives way to what is asked now.
+    if (document.activeElement !== this.field || this.field.value.trim() === this.asked) this.field.value = expression;
+    this.asked = expression;
     if (expression === "") return this.begin(signal);
     const steps = steps_of(window, tick_ms);
     const { answers } = await agent.plots([expression], steps, signal);
@@ -77,17 +80,16 @@ export class Explore {
     // What is being searched stays.
     if (this.has_begun) return;
     this.clear();
-    this.language ??= await agent.language();
+    const language = await agent.language();
     if (signal.aborted) return;
-    element("explore-table").replaceChildren(...start(this.language, this.address));
+    element("explore-table").replaceChildren(...start(language, this.address));
     this.has_begun = true;
   }
 
   /** Says which metrics of an expression without an answer are not recorded, and which are named most like them. */
   private async explain(expression: string, signal: AbortSignal): Promise<void> {
-    this.language ??= await agent.language();
+    const { metrics } = await agent.language();
     if (signal.aborted) return;
-    const { metrics } = this.language;
     const unknown = metrics_in(expression).filter((word) => metrics.every(({ name }) => name !== word));
     const lines = unknown.map((word) => {
       const whole = new RegExp(`(?<![\\w:])${word}(?![\\w:])`, "g");

@@ -1,12 +1,15 @@
 // The machines of a fleet, as a store elsewhere has them: those in trouble first.
 
 import * as agent from "./agent";
-import type { Machine } from "./agent";
+import type { Machine, Use } from "./agent";
 import { element, keep_focus, link, made } from "./element";
+import { sparkline } from "./sparkline";
 import { duration, time, written, type Zone } from "./units";
 
-type Column = "machine" | "seen" | "CPU" | "memory left" | "waits for" | "what is the matter";
-const COLUMNS: Column[] = ["machine", "seen", "CPU", "memory left", "waits for", "what is the matter"];
+type Column = "machine" | "seen" | "CPU" | "last hour" | "memory left" | "waits for" | "what is the matter";
+const COLUMNS: Column[] = ["machine", "seen", "CPU", "last hour", "memory left", "waits for", "what is the matter"];
+/** The last hour has a new step less often than the machines have news. */
+const PAST_INTERVAL_MS = 60_000;
 /** Waits below this are written as zero. */
 const LEAST_WAIT = 0.005;
 /** The colours are those of checks. */
@@ -23,6 +26,9 @@ export class Fleet {
   private machines: Machine[] = [];
   private at_ms = 0;
   private faults: string[] = [];
+  /** How busy machines were in the last hour, by their names, and when the store was asked for it. */
+  private past = new Map<string, { mean: number; line: SVGElement }>();
+  private past_asked_ms = 0;
   /** Null: those in trouble first. */
   private column: Column | null = null;
   private find = "";
@@ -47,17 +53,41 @@ export class Fleet {
     const { at_ms, machines, faults } = await agent.fleet(signal);
     [this.at_ms, this.machines, this.faults] = [at_ms, machines, faults];
     this.draw();
+    // The list is complete without it.
+    if (Date.now() - this.past_asked_ms >= PAST_INTERVAL_MS) void this.ask_past(signal);
   }
 
-  /** Says what is known of one machine; its plots stand below. */
-  async show_one(name: string, zone: Zone, signal: AbortSignal): Promise<void> {
+  /** The lines of the last hour. A store that does not answer leaves those that are known. */
+  private async ask_past(signal: AbortSignal): Promise<void> {
+    this.past_asked_ms = Date.now();
+    const past = await agent.fleet_past(signal).catch(() => null);
+    if (past === null) {
+      // Another view was opened: the next one asks.
+      if (signal.aborted) this.past_asked_ms = 0;
+      return;
+    }
+    this.past = new Map(Object.entries(past.busy_percent).map(([name, percents]) => [name, of_hour(percents)]));
+    if (this.shown === null) this.draw();
+  }
+
+  /** Says what is known of one machine, and what its programs did at an instant, null: now; its plots stand below. */
+  async show_one(name: string, end_ms: number | null, zone: Zone, signal: AbortSignal): Promise<void> {
     // Nothing of another machine is left while this one is asked for.
     if (this.shown !== name) element("fleet").replaceChildren();
     this.shown = name;
-    const { machines } = await agent.fleet(signal);
+    const { machines, at_ms } = await agent.fleet(signal);
+    // The clock of the store's agent, not of this browser.
+    const instant_ms = end_ms ?? at_ms;
+    const uses = await agent.fleet_uses(name, instant_ms, signal).catch((error: unknown) => {
+      if (signal.aborted) throw error;
+      return null;
+    });
     const machine = machines.find((machine) => machine.name === name);
     element("fleet-state").textContent = "";
-    element("fleet").replaceChildren(...(machine ? about(machine, zone) : [made("p", {}, `The store has no machine "${name}".`)]));
+    const when = `in the minute before ${time(instant_ms, zone)}`;
+    const tables = uses === null ? [made("p", {}, "The store did not say what its programs and units did.")] : [...uses_of("program", when, uses.programs), ...uses_of("unit", when, uses.units)];
+    const place = element("fleet");
+    keep_focus(place, () => place.replaceChildren(...(machine ? [...about(machine, zone), ...tables] : [made("p", {}, `The store has no machine "${name}".`)])));
   }
 
   private draw(): void {
@@ -81,8 +111,9 @@ export class Fleet {
     if (column === null || column === "what is the matter") return this.machines;
     const by: Record<Exclude<Column, "what is the matter">, (machine: Machine) => number | string> = {
       machine: ({ name }) => name,
-      seen: ({ seen_ns }) => -(seen_ns ?? 0),
+      seen: ({ seen_ns, silent_since_ns }) => -(silent_since_ns ?? seen_ns ?? 0),
       CPU: (machine) => -(busy_ratio(machine) ?? -1),
+      "last hour": ({ name }) => -(this.past.get(name)?.mean ?? -1),
       "memory left": ({ memory_available_bytes }) => memory_available_bytes ?? Infinity,
       "waits for": ({ waits }) => -(waits[0]?.waited_ratio ?? 0),
     };
@@ -106,6 +137,7 @@ export class Fleet {
   private line(machine: Machine): HTMLElement {
     const [wait] = machine.waits.filter(({ waited_ratio }) => waited_ratio >= LEAST_WAIT);
     const [worst] = machine.troubles;
+    const hour = this.past.get(machine.name);
     const says = machine.troubles.map(({ text }) => text).join("; ");
     const state = worst ? [made("span", { className: `state state-${AS_CHECKS[worst.severity] ?? "unknown"}` }, worst.severity), " "] : [];
     return made(
@@ -114,6 +146,7 @@ export class Fleet {
       made("td", { className: "name" }, link(this.events.address(machine.name), machine.name)),
       made("td", { className: "number" }, seen(machine, this.at_ms)),
       made("td", {}, ...busy(machine)),
+      made("td", {}, ...(hour ? [hour.line] : [])),
       made("td", { className: "number" }, written(machine.memory_available_bytes, "bytes")),
       made("td", {}, wait ? wait_in_words(wait) : ""),
       made("td", { title: says, className: "says" }, ...state, says),
@@ -128,6 +161,15 @@ const words = (machine: Machine) => [machine.name, machine.version, ...machine.t
 
 function busy_ratio({ busy_cpus, cpus_count }: Machine): number | null {
   return busy_cpus === null || !cpus_count ? null : busy_cpus / cpus_count;
+}
+
+/** The line of an hour, and the mean that it is ordered by. */
+function of_hour(percents: (number | null)[]): { mean: number; line: SVGElement } {
+  const known = percents.filter((percent) => percent !== null);
+  const mean = known.length === 0 ? -1 : known.reduce((sum, percent) => sum + percent, 0) / known.length;
+  const most = Math.max(...known);
+  const label = known.length === 0 ? "nothing in the last hour" : `CPU in the last hour: ${mean.toFixed(0)} % on average, at most ${most} %`;
+  return { mean, line: sparkline(percents, 100, label) };
 }
 
 /** A bar of the part of its CPUs, and the numbers. */
@@ -147,6 +189,29 @@ function last_seen_ms({ seen_ns, silent_since_ns }: Machine): number | null {
 function seen(machine: Machine, at_ms: number): string {
   const last_ms = last_seen_ms(machine);
   return last_ms === null ? "–" : duration(at_ms - last_ms);
+}
+
+/** `whit fleet MACHINE` has more. */
+const MOST_USES = 8;
+
+/** What programs or units did at a time; nothing if the store has none. */
+function uses_of(noun: string, when: string, uses: Use[]): HTMLElement[] {
+  if (uses.length === 0) return [];
+  const number = (text: string) => made("td", { className: "number" }, text);
+  const seconds = (ratio: number | null) => number(ratio === null ? "–" : `${ratio.toFixed(2)} s/s`);
+  const line = (use: Use) =>
+    made(
+      "tr",
+      {},
+      made("td", { className: "name" }, use.name || "none"),
+      ...[use.on_cpu_ratio, use.run_queue_ratio, use.block_io_ratio, use.memory_ratio].map(seconds),
+      number(written(use.resident_bytes, "bytes")),
+    );
+  const headings = ["on CPU", "run queue", "block I/O", "memory wait", "resident"].map((text) => made("th", { scope: "col", className: "number" }, text));
+  const head = made("tr", {}, made("th", { scope: "col" }, noun), ...headings);
+  const caption = made("caption", {}, `What each ${noun} did ${when}`);
+  const table = made("table", { className: "uses" }, caption, made("thead", {}, head), made("tbody", {}, ...uses.slice(0, MOST_USES).map(line)));
+  return [made("div", { className: "scroller whole", tabIndex: 0, role: "region", ariaLabel: `What each ${noun} did` }, table)];
 }
 
 /** Everything that is not in a plot. */

@@ -9,6 +9,13 @@ export interface Key {
   act: () => void;
 }
 
+/** Returns whether a key moves a table that has more than it shows. */
+function is_scrolled_by(key: string, table: Element | null): boolean {
+  if (table === null) return false;
+  if (key === "ArrowLeft" || key === "ArrowRight") return table.scrollWidth > table.clientWidth;
+  return (key === "PageUp" || key === "PageDown") && table.scrollHeight > table.clientHeight;
+}
+
 /** Listens for keys, and lists them on `?`. Fields get what is typed in them. */
 export function listen(keys: Key[]): void {
   const help = element<HTMLDialogElement>("help");
@@ -23,6 +30,7 @@ export function listen(keys: Key[]): void {
     const is_typed_into = (input: HTMLInputElement) => input.type !== "checkbox";
     const is_field = target instanceof HTMLTextAreaElement || (target instanceof HTMLInputElement && is_typed_into(target));
     if (is_field && event.key === "Escape") target.blur();
+    if (is_scrolled_by(event.key, target.closest(".scroller"))) return;
     if (is_field || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
     const found = all.find(({ keys }) => keys.includes(event.key));
     if (!found) return;

@@ -22,7 +22,8 @@ export class Live {
   /** Watches expressions and tasks. Nothing happens if it does so already. */
   watch(expressions: string[], by: "process" | "thread"): void {
     const address = agent.live(expressions, by);
-    if (this.source && this.address === address) return;
+    // One that the agent refused does not come back by itself.
+    if (this.source && this.source.readyState !== EventSource.CLOSED && this.address === address) return;
     this.end();
     this.address = address;
     const source = new EventSource(address);

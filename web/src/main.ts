@@ -37,6 +37,8 @@ const AROUND_MS = 60_000;
 const KEEP_UP_MS = 5_000;
 const LEAST_REFRESH_MS = 15_000;
 const DAY_MS = 86_400_000;
+/** Only tasks that did something come by themselves. One that ended while nothing came would stay in the table. */
+const ALL_TASKS_MS = 60_000;
 /** What whit itself uses. */
 const OWN_COST = ["rate(whit_agent_cpu_seconds_total[30s])", "whit_agent_resident_bytes"];
 /** What is said of the present beside the plots. */
@@ -52,6 +54,8 @@ let is_asking = false;
 /** Before this nothing is asked again of an agent that is busy. */
 let patient_until_ms = 0;
 let pointed: number | null = null;
+/** How often tasks were asked for: the last answer counts. */
+let task_questions = 0;
 let rest = 0;
 
 const events: PlotEvents = {
@@ -96,8 +100,8 @@ const live = new Live({
   values: (answers) => {
     move_to(answers.from_ms);
     show_present(answers.answers.splice(-OF_NOW.length));
-    // Ticks are missing: before the stream began, or where it was interrupted.
-    if (plots?.push(answers) === false) void show();
+    // Ticks are missing: before the stream began, or where it was interrupted. What is asked for already has them.
+    if (plots?.push(answers) === false && !is_asking && Date.now() >= patient_until_ms) void show();
   },
   tasks: (tasks) => {
     if (view.at_ms === null && pointed === null) table.push(tasks);
@@ -107,12 +111,16 @@ const live = new Live({
 const controls = new Controls({
   view: () => view,
   go,
-  move: (spans) => move(spans * (shown.to_ms - shown.from_ms)),
+  move: (spans) => move(spans * (view.span_ms ?? shown.to_ms - shown.from_ms)),
   step,
   scale,
   mark: () => void mark(),
   save: () => void save(),
-  find: () => (view.place === "checks" ? element("check-find").focus() : table.focus_filter()),
+  find: () => {
+    if (view.place === "machine") table.focus_filter();
+    else if (view.place === "checks") element("check-find").focus();
+    else if (view.place === "fleet") element("fleet-find").focus();
+  },
   explore: () => {
     go({ place: "explore" });
     // It may be hidden until the agent has answered.
@@ -120,7 +128,8 @@ const controls = new Controls({
     explore.focus();
   },
 });
-const [signs_pace, why_pace, view_pace, troubles_pace, inspection_pace] = [new Pace(), new Pace(), new Pace(), new Pace(), new Pace()];
+const [signs_pace, why_pace, view_pace] = [new Pace(), new Pace(), new Pace()];
+const [troubles_pace, inspection_pace, tasks_pace] = [new Pace(), new Pace(), new Pace()];
 /** The tasks whose name stands above them. */
 let named = "";
 /** The process that is shown runs at the end of the window: its number is that of no other. */
@@ -137,7 +146,12 @@ const address_of = (of: string, started_ms: number | null = null) => write({ ...
 /** Shows something else, and lets the address say so. */
 function go(change: Partial<View>): void {
   view = { ...view, ...change };
-  history.pushState(null, "", write(view));
+  patient_until_ms = 0;
+  // What is chosen already, or typed letter by letter, is no step to go back.
+  const is_same = write(view) === write(read(location.hash));
+  const is_typed = Object.keys(change).join() === "find";
+  if (is_typed) history.replaceState(null, "", write(view));
+  else if (!is_same) history.pushState(null, "", write(view));
   void show();
 }
 
@@ -171,6 +185,8 @@ async function show(): Promise<void> {
   asked = new AbortController();
   const { signal } = asked;
   is_asking = true;
+  // What comes by itself is of the present.
+  if (!is_live()) live.end();
   try {
     status = await agent.status(view.span_ms, view.end_ms, signal);
     shown = view.place === "fleet" ? window_of_fleet() : window_of();
@@ -198,6 +214,7 @@ async function show(): Promise<void> {
   } catch (error) {
     if (signal.aborted) return;
     if (error instanceof agent.Busy) patient_until_ms = Date.now() + 1000 * error.retry_after_s;
+    if (error instanceof agent.Denied) patient_until_ms = Infinity;
     say(error instanceof Error ? error.message : String(error));
   } finally {
     if (!signal.aborted) is_asking = false;
@@ -239,7 +256,7 @@ async function show_fleet(signal: AbortSignal): Promise<void> {
       plotted = `fleet ${machine}`;
       plotted_check = "";
     }
-    await Promise.all([fleet.show_one(machine, zone, signal), plots!.show(shown, 1000, zone, signal)]);
+    await Promise.all([fleet.show_one(machine, view.end_ms, zone, signal), plots!.show(shown, 1000, zone, signal)]);
   };
   await Promise.all([machine === "" ? fleet.show_list(find, signal) : one(), ask_present(signal)]);
   say(null);
@@ -276,10 +293,12 @@ function show_frame(): void {
   }
   named = view.place === "tasks" ? named_now : "";
   element<HTMLAnchorElement>("to-machine").href = write({ ...view, place: "machine", parts: null });
-  element<HTMLAnchorElement>("to-checks").href = write({ ...view, place: "checks", check: "" });
+  // What is looked for among checks is no machine, and the other way round.
+  const find_in = (place: string) => (view.place === place ? view.find : "");
+  element<HTMLAnchorElement>("to-checks").href = write({ ...view, place: "checks", check: "", find: find_in("checks") });
   element<HTMLAnchorElement>("to-explore").href = write({ ...view, place: "explore" });
   element<HTMLAnchorElement>("to-alerts").href = write({ ...view, place: "alerts" });
-  element<HTMLAnchorElement>("to-fleet").href = write({ ...view, place: "fleet", machine: "" });
+  element<HTMLAnchorElement>("to-fleet").href = write({ ...view, place: "fleet", machine: "", find: find_in("fleet") });
   for (const place of ["machine", "checks", "alerts", "explore", "fleet"]) {
     element(`to-${place}`).ariaCurrent = view.place === place ? "page" : null;
   }
@@ -296,6 +315,8 @@ function prepare_plots(check: CheckDetail | null = null): void {
   if (check === null) plotted_check = "";
   if (plots && plotted === wanted) return;
   plots?.end();
+  // The mouse leaves no plot that is not there any more.
+  pointed = null;
   const of_parts = () => (view.parts ? parts_panels(view.parts) : machine_panels(status.sees_all));
   const of_place = () => (view.place === "tasks" ? task_panels(view.of) : of_parts());
   const panels = check ? check_panels(check.entry.selector, check.measured) : of_place();
@@ -346,9 +367,11 @@ function move_to(at_ms: number): void {
 /** The tasks of the instant under the mouse, else of the one that was chosen, else of the end of the window. */
 async function show_tasks(): Promise<void> {
   if (view.place !== "machine") return;
+  const question = ++task_questions;
   const at_ms = pointed ?? view.at_ms ?? shown.to_ms;
   const tasks = await agent.tasks(at_ms, rows_by(), asked.signal).catch(() => null);
-  if (tasks && at_ms === (pointed ?? view.at_ms ?? at_ms)) table.show(tasks);
+  // An answer that comes late is about an instant that is not shown any more.
+  if (tasks && question === task_questions) table.show(tasks);
 }
 
 /** What is asked about: the window, or the minute around the instant that was chosen. */
@@ -366,7 +389,8 @@ async function show_reasons(signal: AbortSignal): Promise<void> {
   const window = around();
   // Of one tick nothing can be said.
   if (window.from_ms >= window.to_ms) return void (element("why-state").textContent = "");
-  const title = `Why, ${time(window.from_ms, view.zone)} – ${time(window.to_ms, view.zone)}`;
+  const whose = view.place === "tasks" && target === "" ? " of the whole machine" : "";
+  const title = `Why${whose}, ${time(window.from_ms, view.zone)} – ${time(window.to_ms, view.zone)}`;
   const ask = async () => {
     const why = await agent.why(window, target, signal);
     if (view.place === "machine") verdict.find(why.sentences);
@@ -429,7 +453,9 @@ function say(trouble: string | null): void {
 function move(by_ms: number): void {
   const to_ms = shown.to_ms + by_ms;
   if (view.place === "fleet") return go({ end_ms: to_ms >= Date.now() ? null : to_ms });
-  go({ end_ms: to_ms >= (status.last_ms ?? 0) ? null : Math.max(to_ms, status.first_ms ?? 0) });
+  // The first window is as long as all others.
+  const end_ms = Math.max(to_ms, (status.first_ms ?? 0) + (view.span_ms ?? 0));
+  go({ end_ms: end_ms >= (status.last_ms ?? 0) ? null : end_ms });
 }
 
 function step(count: number): void {
@@ -454,7 +480,8 @@ async function save(): Promise<void> {
 }
 
 async function mark(): Promise<void> {
-  if (await ask_for_mark(view.at_ms ?? Date.now(), view.zone)) await show();
+  // By the clock of the machine, not that of the browser.
+  if (await ask_for_mark(view.at_ms ?? status.last_ms ?? Date.now(), view.zone)) await show();
 }
 
 function begin(): void {
@@ -466,6 +493,7 @@ function begin(): void {
   });
   addEventListener("popstate", () => {
     view = read(location.hash);
+    patient_until_ms = 0;
     void show();
   });
   document.addEventListener("visibilitychange", () => (document.hidden ? live.end() : void show()));
@@ -480,9 +508,12 @@ function keep_up(): void {
   if (is_in_trouble && !document.hidden) return is_asking ? undefined : void show();
   if (!is_live()) return;
   const { signal } = asked;
-  const parts = [signs_pace.keep(() => show_signs(signal)), troubles_pace.keep(() => count_troubles(signal))];
+  const parts = [troubles_pace.keep(() => count_troubles(signal))];
+  // A machine of the fleet has signs of its own, which are not known here.
+  if (view.place !== "fleet") parts.push(signs_pace.keep(() => show_signs(signal)));
   if (view.place === "machine" || view.place === "tasks") parts.push(why_pace.keep(() => show_reasons(signal)));
   if (view.place === "tasks") parts.push(inspection_pace.keep(() => inspect(signal)));
+  if (view.place === "machine" && !table.is_scrolled) parts.push(tasks_pace.keep(show_tasks, ALL_TASKS_MS));
   const comes_by_itself = live.is_open && live_expressions().length > 0;
   if (!comes_by_itself) parts.push(view_pace.keep(show, Math.max(LEAST_REFRESH_MS, plots?.step_ms ?? 0)));
   Promise.all(parts).catch(() => undefined);

@@ -1,7 +1,7 @@
 // Asks for the text of a mark, and sets it.
 
 import * as agent from "./agent";
-import { element } from "./element";
+import { during, element } from "./element";
 import { time, type Zone } from "./units";
 
 /** Returns whether one was set. */
@@ -21,7 +21,7 @@ export function ask_for_mark(at_ms: number, zone: Zone): Promise<boolean> {
     dialog.oncancel = element("mark-cancel").onclick = () => end(false);
     form.onsubmit = (event) => {
       event.preventDefault();
-      agent.set_mark(at_ms, text.value).then(
+      during(form, agent.set_mark(at_ms, text.value)).then(
         () => end(true),
         (error: Error) => {
           text.setCustomValidity(error.message);

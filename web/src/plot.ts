@@ -174,6 +174,7 @@ export class Plot {
     return {
       width: this.place.clientWidth || 400,
       height: this.height,
+      tzDate: (at) => (this.zone === "utc" ? uPlot.tzDate(new Date(at * 1000), "Etc/UTC") : new Date(at * 1000)),
       cursor: { sync: { key: "window" }, drag: { x: true, y: false, setScale: false } },
       // Each is filled down to the one below it.
       bands: is_stacked ? series.slice(1).map((_, place) => ({ series: [place + 2, place + 1] })) : [],

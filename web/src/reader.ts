@@ -9,11 +9,19 @@ let place = -1;
 let opening: HTMLElement | null = null;
 /** Counts are asked for when nothing was marked for so long. */
 const REST_MS = 300;
+/** So long is a message seen. */
+const SAID_MS = 6000;
 let rest = 0;
 
+let silence = 0;
+
+/** Says something for some seconds. */
 function say(text: string): void {
   const said = document.querySelector("#said");
-  if (said) said.textContent = text;
+  if (!said) return;
+  said.textContent = text;
+  clearTimeout(silence);
+  silence = setTimeout(() => (said.textContent = ""), SAID_MS);
 }
 
 async function mark(entry: string, fields: Record<string, string>): Promise<boolean> {
@@ -60,17 +68,29 @@ function show_read(row: HTMLElement, is_read: boolean): void {
 }
 
 async function set_read(row: HTMLElement, is_read: boolean): Promise<void> {
-  if (await mark(row.dataset.entry ?? "", { read: is_read ? "1" : "0" })) show_read(row, is_read);
+  if (!(await mark(row.dataset.entry ?? "", { read: is_read ? "1" : "0" }))) return;
+  show_read(row, is_read);
+  // An entry's own page shows nothing of it.
+  if (row === article) say(is_read ? "read" : "unread");
 }
+
+/** The last mark that was set. */
+let marking: Promise<void> = Promise.resolve();
+
+/** Sets a mark after the last one: what it is to be is computed from what that one left. */
+const in_turn = (set: () => Promise<void>) => (marking = marking.then(set));
 
 async function toggle_star(row: HTMLElement): Promise<void> {
   const is_starred = row.dataset.starred === "1";
   if (!(await mark(row.dataset.entry ?? "", { starred: is_starred ? "0" : "1" }))) return;
   row.dataset.starred = is_starred ? "0" : "1";
-  const sign = row.querySelector("button span");
-  if (sign) sign.textContent = is_starred ? "☆" : "★";
   const field = row.querySelector<HTMLInputElement>("input[name=starred]");
   if (field) field.value = is_starred ? "1" : "0";
+  const sign = row.querySelector("button span");
+  const words = field?.form?.querySelector("button");
+  // In a list it is a sign, on the entry's own page words.
+  if (sign) sign.textContent = is_starred ? "☆" : "★";
+  else if (words) words.textContent = is_starred ? "Star" : "Remove star";
   say(is_starred ? "not starred" : "starred");
 }
 
@@ -132,10 +152,10 @@ async function press(key: string): Promise<boolean> {
       if (row?.dataset.link) window.open(row.dataset.link, "_blank", "noopener,noreferrer");
       return true;
     case "m":
-      if (row) await set_read(row, row.dataset.read === "0");
+      if (row) await in_turn(() => set_read(row, row.dataset.read === "0"));
       return true;
     case "s":
-      if (row) await toggle_star(row);
+      if (row) await in_turn(() => toggle_star(row));
       return true;
     case "i":
       if (row) location.assign(`/feeds/entry/${row.dataset.entry}?images=1`);
@@ -162,7 +182,7 @@ document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") target.blur();
     return;
   }
-  if (event.key === "Enter" && /^(A|BUTTON)$/.test(target.tagName)) return;
+  if (event.key === "Enter" && /^(A|BUTTON|SUMMARY|AUDIO|VIDEO)$/.test(target.tagName)) return;
   if (["j", "k", "o", "Enter", "v", "m", "s", "i", "n", "A", "/", "?"].includes(event.key)) {
     event.preventDefault();
     void press(event.key);

@@ -18,8 +18,10 @@ async function report(address: string, title: string): Promise<string> {
   const copy = root.cloneNode(true) as HTMLElement;
   const plots = [...document.querySelectorAll("canvas")];
   copy.querySelectorAll("canvas").forEach((canvas, place) => canvas.replaceWith(picture(plots[place]!)));
-  // Headings of tables are buttons, which sort.
-  for (const heading of copy.querySelectorAll("th button")) heading.replaceWith(heading.textContent ?? "");
+  // Headings of tables are buttons, which sort; what is the matter and what happened are buttons, which lead there.
+  for (const button of copy.querySelectorAll("th button, #verdict button, #signs button")) {
+    button.replaceWith(made("span", { className: button.className }, button.textContent ?? ""));
+  }
   for (const one of copy.querySelectorAll(LIVE)) one.remove();
   // Links lead to the agent, wherever the file is.
   copy.querySelectorAll<HTMLAnchorElement>("a[href]").forEach((one) => (one.href = new URL(one.getAttribute("href")!, location.href).href));

@@ -19,7 +19,7 @@ export async function signs_in(whole: Window, signal: AbortSignal): Promise<Sign
   return [...alerts, ...set].sort((one, other) => one.from_ms - other.from_ms);
 }
 
-/** The times in which an alert fired. */
+/** The times in which an alert fired: each value is of the step that ends there. */
 function runs(text: string, values: (number | null)[], { from_ms, step_ms }: agent.Steps): Sign[] {
   const found: Sign[] = [];
   values.forEach((value, step) => {
@@ -27,7 +27,7 @@ function runs(text: string, values: (number | null)[], { from_ms, step_ms }: age
     const at_ms = from_ms + step * step_ms;
     const last = found.at(-1);
     if (last && last.to_ms >= at_ms - step_ms) last.to_ms = at_ms;
-    else found.push({ kind: "alert", text, from_ms: at_ms, to_ms: at_ms });
+    else found.push({ kind: "alert", text, from_ms: Math.max(from_ms, at_ms - step_ms), to_ms: at_ms });
   });
   return found;
 }

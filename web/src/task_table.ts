@@ -121,6 +121,11 @@ export class TaskTable {
     this.arrange();
   }
 
+  /** Rows keep their order for now. */
+  get is_scrolled(): boolean {
+    return this.settled !== 0;
+  }
+
   focus_filter(): void {
     this.filter.focus();
   }

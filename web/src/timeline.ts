@@ -1,11 +1,10 @@
 // The whole of history as one strip: where something was recorded, where alerts fired, where marks are, and the window.
 
 import type { Window } from "./agent";
-import { button, element, made } from "./element";
+import { button, element, keep_focus, made, SVG } from "./element";
 import type { Sign } from "./plot";
 import { duration, time, type Zone } from "./units";
 
-const SVG = "http://www.w3.org/2000/svg";
 /** What the strip measures itself in. */
 const WIDTH = 1000;
 const HEIGHT = 20;
@@ -30,10 +29,11 @@ export class Timeline {
     this.strip.setAttribute("preserveAspectRatio", "none");
     this.strip.setAttribute("role", "img");
     this.strip.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0) return;
       this.strip.setPointerCapture(event.pointerId);
       this.from_x = event.offsetX;
     });
-    this.strip.addEventListener("pointerup", (event) => this.marked(event));
+    this.strip.addEventListener("pointerup", (event) => event.button === 0 && this.marked(event));
     element("timeline").append(this.strip);
   }
 
@@ -45,11 +45,12 @@ export class Timeline {
     const length = duration(this.whole.to_ms - this.whole.from_ms);
     this.strip.setAttribute("aria-label", `${length} of history, from ${time(this.whole.from_ms, zone)} on`);
     const listed = signs.filter(({ kind }) => kind !== "chosen").slice(-MOST_LISTED);
-    element("signs").replaceChildren(...listed.map((sign) => this.item(sign, zone)));
+    const list = element("signs");
+    keep_focus(list, () => list.replaceChildren(...listed.map((sign) => this.item(sign, zone))));
   }
 
   private item(sign: Sign, zone: Zone): HTMLElement {
-    const until = sign.kind === "alert" ? ` for ${duration(sign.to_ms - sign.from_ms)}` : "";
+    const until = sign.kind === "alert" ? ` for about ${duration(sign.to_ms - sign.from_ms)}` : "";
     const text = `${time(sign.from_ms, zone)} ${sign.text}${until}`;
     return made("li", { className: sign.kind }, button(text, () => this.events.chosen(sign)));
   }

@@ -1,7 +1,7 @@
 // The first line: how the machine is, and where to look.
 
 import type { Rule } from "./agent";
-import { element, made } from "./element";
+import { element, keep_focus, made } from "./element";
 import type { Checks, Curves, Sentence } from "./replies";
 import { written } from "./units";
 
@@ -73,7 +73,8 @@ export class Verdict {
   }
 
   private draw(): void {
-    element("verdict").replaceChildren(...this.chips().map(chip));
+    const place = element("verdict");
+    keep_focus(place, () => place.replaceChildren(...this.chips().map(chip)));
   }
 
   private chips(): Chip[] {

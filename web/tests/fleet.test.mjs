@@ -35,10 +35,13 @@ async function answer(request, response) {
     instants.push(query);
     data = { resultType: "vector", result: values(query, Number(form.get("time"))) };
   } else {
-    times.push(query);
+    const is_of_all = query.includes("by (instance)");
+    if (!is_of_all) times.push(query);
     const [start, end, step] = ["start", "end", "step"].map((name) => Number(form.get(name)));
     const steps = Array.from({ length: Math.floor((end - start) / step) + 1 }, (_, place) => [start + place * step, "0.5"]);
-    data = { resultType: "matrix", result: [{ metric: {}, values: steps }] };
+    const machines = is_of_all ? NAMES.filter((name) => name !== SILENT) : [null];
+    const of = (place) => steps.map(([at, value], step) => [at, is_of_all ? String((place + step) % 100) : value]);
+    data = { resultType: "matrix", result: machines.map((name, place) => ({ metric: name === null ? {} : { instance: name }, values: of(place) })) };
   }
   response.setHeader("content-type", "application/json");
   response.end(JSON.stringify({ status: "success", data }));
@@ -93,6 +96,9 @@ test("a thousand machines, those in trouble first, by a fixed number of question
   assert.match(await rows(page).nth(1).textContent(), /critical \/srv has 1 % left/);
   assert.match(await page.locator("#fleet-state").textContent(), /^1000 machines, 2 critical, 0 in warning\.$/);
   assert.ok(instants.length <= MOST_QUESTIONS, `${instants.length} questions`);
+  await page.locator("#fleet .sparkline").first().waitFor();
+  assert.equal(await page.locator("#fleet .sparkline").count(), COUNT - 1, "one that is silent has no line");
+  assert.match(await page.locator("#fleet .sparkline").first().getAttribute("aria-label"), /^CPU in the last hour: \d+ % on average, at most \d+ %$/);
   // A second page asks nothing more.
   const asked = instants.length;
   const other = await open("#place=fleet");

@@ -84,7 +84,7 @@ export class Machine {
   async end() {
     this.#kill("SIGTERM");
     for (let attempt = 0; this.#children.some(is_there); attempt += 1) {
-      if (attempt === 100) throw new Error(`these do not end: ${this.#children.filter(is_there).map(({ spawnargs }) => spawnargs.join(" "))}`);
+      if (attempt === 400) throw new Error(`these do not end: ${this.#children.filter(is_there).map(({ spawnargs }) => spawnargs.join(" "))}`);
       await rest(100);
     }
     rmSync(this.directory, { recursive: true });

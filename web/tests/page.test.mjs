@@ -59,12 +59,13 @@ test("the cursor shows the tasks under it, a click keeps them", async () => {
   await row(page, LOAD).waitFor();
   const over = plot(page, "CPU").locator(".u-over");
   const { x, y, width, height } = await over.boundingBox();
-  // Before the load there was none.
+  // Before the load there was none: it began some seconds after the first tick, of some minutes at most.
+  const early = x + width * 0.04;
   const asked = page.waitForResponse((response) => response.url().includes("/api/page/tasks"));
-  await page.mouse.move(x + width * 0.15, y + height / 2);
+  await page.mouse.move(early, y + height / 2);
   await asked;
   await until("no load then", async () => (await row(page, LOAD).count()) === 0);
-  await page.mouse.click(x + width * 0.15, y + height / 2);
+  await page.mouse.click(early, y + height / 2);
   await until("the instant in the address", () => shown(page).get("at"));
   await page.mouse.move(5, 5);
   await rest(1500);
@@ -435,7 +436,7 @@ test("exploring begins with questions and metrics, and a wrong name gets the nea
 test("the keyboard is enough", async () => {
   const page = await open();
   await page.keyboard.press("?");
-  await page.getByRole("dialog").getByText("find tasks").waitFor();
+  await page.getByRole("dialog").getByText("find what is listed").waitFor();
   await is_accessible(page);
   await page.keyboard.press("Escape");
   for (const [key, name, value] of [["3", "span", "3600000"], ["u", "zone", "utc"], ["g", "by", "thread"], ["e", "place", "explore"]]) {
@@ -562,6 +563,7 @@ test("a view is a file that needs no agent", async () => {
   const page = await open("");
   await plot(page, "CPU").waitFor();
   await page.locator("#tasks tbody a").first().waitFor();
+  await page.locator("#signs li").first().waitFor();
   const asked = page.waitForEvent("download");
   await page.keyboard.press("s");
   const download = await asked;
@@ -577,6 +579,10 @@ test("a view is a file that needs no agent", async () => {
   assert.ok((await saved.locator("#tasks tbody a").count()) > 0);
   assert.match(await saved.locator("#tasks thead").innerText(), /CPU|cpu/);
   assert.equal(await saved.locator("script, form, button").count(), 0);
+  // What was a button says what it said.
+  const signs = await saved.locator("#signs li").allInnerTexts();
+  assert.ok(signs.length > 0 && signs.every((text) => text.trim() !== ""), signs.join("; "));
+  assert.match(await saved.locator("#verdict").innerText(), /CPU/);
   // It asks for nothing but what is in it, and its link is that of a window that has ended.
   assert.deepEqual(requests.filter((url) => !url.startsWith("data:")), []);
   const address = await saved.locator("header p a").getAttribute("href");

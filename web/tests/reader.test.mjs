@@ -147,8 +147,10 @@ test("the keyboard does everything", async () => {
   });
   for (const expected of [0, 1, 0]) {
     for (const key of expected ? ["o", "o", "o"] : ["o"]) await page.keyboard.press(key);
-    await page.waitForTimeout(800);
-    assert.equal(await page.locator(".entries article").count(), expected);
+    const count = () => page.locator(".entries article").count();
+    await until("it is open or closed", async () => (await count()) === expected);
+    await page.waitForTimeout(400);
+    assert.equal(await count(), expected, "it stays so");
   }
   await page.unroute("**/feeds/entry/*");
   await page.keyboard.press("m");

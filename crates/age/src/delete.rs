@@ -221,7 +221,8 @@ impl Deleting<'_> {
         let is_kept =
             selection.keeps_first_level && parent.depth == 0 || selection.protects(|| node.path(None));
         let age = aged(selection.directory_by(), then);
-        let is_old = selection.is_old(&age, self.now_ns) && !self.is_spared(&age);
+        let is_in_range = selection.newer.is_none_or(|newer| selection.is_new(&age, newer, self.now_ns));
+        let is_old = selection.is_old(&age, self.now_ns) && is_in_range && !self.is_spared(&age);
         if !is_owners || !is_named || is_kept || then.is_sticky || !is_old {
             return Ok(());
         }

@@ -74,7 +74,7 @@ impl Selection {
     }
 
     /// Returns true if the file is younger than the given age; false if its time is not known.
-    fn is_new(&self, file: &Aged, newer: Nanos, now_ns: i64) -> bool {
+    pub(super) fn is_new(&self, file: &Aged, newer: Nanos, now_ns: i64) -> bool {
         file.time_ns.is_some() && !file.is_old(newer, now_ns)
     }
 

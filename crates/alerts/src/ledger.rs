@@ -90,8 +90,7 @@ impl Ledger {
     /// If it cannot be written.
     pub fn silence(&mut self, silence: &Silence) -> Result<i64, StoreError> {
         let known: Vec<(i64, Silence)> = json_records::read(&self.records, SILENCES)?;
-        let key = known.last().map_or(SILENCES.start, |(key, _)| *key) + 1;
-        self.records.put([(key, json(silence).as_slice())].into_iter())?;
+        let key = self.records.append(SILENCES, std::iter::once(json(silence).as_slice()))?;
         let over = known.iter().filter(|(_, known)| known.until_ms <= silence.since_ms);
         self.records.delete(over.map(|(key, _)| *key))?;
         Ok(key - SILENCES.start)

@@ -32,6 +32,11 @@ pub struct AlertSnapshot {
 }
 
 impl AlertSnapshot {
+    /// Returns how many alerts fire.
+    pub fn firing(&self) -> usize {
+        self.active.iter().filter(|alert| alert.firing_since_ms.is_some()).count()
+    }
+
     /// Returns the names of the series that say which alerts there are.
     pub fn series_names(&self) -> Vec<String> {
         let name = |alert: &Active| {

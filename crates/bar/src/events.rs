@@ -5,7 +5,7 @@ use facts::unit::Nanos;
 use formats::i3bar::{Click, Clicks};
 use probe::background_job::Notifier;
 use probe::clock_now;
-use probe::signals::Signal;
+use probe::signals::{Signal, keep_children};
 use probe::wait::{Ready, Waiter, Watch};
 use rustix::fd::AsFd;
 use rustix::io::{Errno, read};
@@ -77,6 +77,8 @@ impl Events {
         if is_i3bar {
             signals.push(STOP_SIGNAL);
         }
+        // The program that starts the bar may have it ignored: then the kernel would forget how commands ended.
+        keep_children();
         let mut waiter = Waiter::open(&signals).map_err(Failure::of_system)?;
         waiter.watch_clock().map_err(Failure::of_system)?;
         let notifier = Notifier::new().map_err(Failure::of_system)?;

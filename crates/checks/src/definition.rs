@@ -142,6 +142,15 @@ impl Check {
         }
     }
 
+    /// The names of checks whose problems explain one of this check: its host or, for a host, its parents; and all that it depends on.
+    pub(super) fn explanations(&self) -> impl Iterator<Item = &String> {
+        let hosts = match self.is_of_host() {
+            true => self.parents.as_slice(),
+            false => std::slice::from_ref(&self.name.host),
+        };
+        hosts.iter().chain(&self.depends)
+    }
+
     /// When it runs next, unless it has a soft problem; in milliseconds since 1970.
     pub fn next_ms(&self, now_ms: i64) -> i64 {
         slot::next_ms(&self.name.to_string(), self.interval.as_millis() as i64, now_ms)

@@ -25,7 +25,8 @@ pub struct Downtime {
 /// Returns whether a pattern, in which `*` and `?` stand for anything but a slash, matches the name of a check or of its host.
 pub fn is_selected(pattern: &str, name: &str) -> bool {
     let host = name.split_once('/').map_or(name, |(host, _)| host);
-    [name, host].into_iter().any(|name| fast_glob::glob_match(pattern, name))
+    // A name may have letters that mean something in a pattern, as in "Disk [C:]".
+    [name, host].into_iter().any(|name| pattern == name || fast_glob::glob_match(pattern, name))
 }
 
 impl Downtime {
@@ -65,6 +66,8 @@ mod tests {
             ("*/http", "web1/http", true),
             ("w*1/*t*p", "web1/http", true),
             ("*", "load", true),
+            ("win1/Disk [C:]", "win1/Disk [C:]", true),
+            ("win1/Disk C:\\", "win1/Disk C:\\", true),
             ("", "load", false),
         ] {
             assert_eq!(is_of(pattern, name), expected, "{pattern} {name}");

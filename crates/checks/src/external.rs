@@ -33,30 +33,38 @@ pub(crate) fn requests(
             output: output.replace("\\n", "\n"),
             at_ms: time_s.saturating_mul(1000).min(now_ms),
         },
-        ExternalCommand::Acknowledge { target, is_sticky, author: by, comment } => {
+        ExternalCommand::Acknowledge { target, is_sticky, is_silent, author: by, comment } => {
             CheckRequest::Acknowledge {
                 name: find(target)?,
                 author: author(by),
                 comment: comment.to_owned(),
                 is_sticky,
+                is_silent,
             }
         }
         ExternalCommand::Unacknowledge(target) => CheckRequest::Unacknowledge { name: find(target)? },
         ExternalCommand::Downtime { target, since_s, until_s, author: by, comment } => {
-            let has_host = || registry.checks.iter().any(|check| check.name.host == target.host);
-            let pattern = match target.service {
+            let names = || registry.checks.iter().map(|check| &check.name);
+            let is_own = |name: &&CheckName| name.host.is_empty();
+            let patterns = match target.service {
                 // Of a host, its services are meant, too: it may have no check of its own.
-                None if has_host() => target.host.to_owned(),
-                _ => find(target)?,
+                None if names().any(|name| name.host == target.host) => vec![target.host.to_owned()],
+                None if target.host == machine && names().any(|name| is_own(&name)) => {
+                    names().filter(is_own).map(CheckName::to_string).collect()
+                }
+                _ => vec![find(target)?],
             };
-            CheckRequest::Downtime(Downtime {
-                pattern,
-                since_ms: since_s.saturating_mul(1000),
-                until_ms: until_s.saturating_mul(1000),
-                every: String::new(),
-                author: author(by),
-                comment: comment.to_owned(),
-            })
+            let downtime = |pattern| {
+                CheckRequest::Downtime(Downtime {
+                    pattern,
+                    since_ms: since_s.saturating_mul(1000),
+                    until_ms: until_s.saturating_mul(1000),
+                    every: String::new(),
+                    author: author(by),
+                    comment: comment.to_owned(),
+                })
+            };
+            return Ok(patterns.into_iter().map(downtime).collect());
         }
         ExternalCommand::EndDowntime(number) => CheckRequest::EndDowntime { number },
         ExternalCommand::CheckNow(target) => CheckRequest::CheckNow { name: find(target)? },

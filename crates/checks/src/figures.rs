@@ -17,8 +17,10 @@ use super::runner::RunCost;
 use super::slot;
 use super::status::CheckStatus;
 
-/// Series at most; a plugin that names what it measures otherwise each time makes more.
+/// Series at a time, at most.
 const MOST_SERIES: usize = 200_000;
+/// Series in all; a plugin that names what it measures otherwise each time makes more.
+const MOST_NAMES: usize = 2 * MOST_SERIES;
 /// Figures of one check.
 const MOST_FIGURES: usize = 100;
 /// A result is worth something for so many intervals.
@@ -47,6 +49,8 @@ pub(super) struct CheckFigures {
     /// By the names of checks: runs, and what they cost.
     costs: BTreeMap<String, (u64, RunCost)>,
     series: usize,
+    /// Some series are not recorded: there were too many names.
+    is_full: bool,
 }
 
 /// The values of a result.
@@ -62,7 +66,14 @@ impl CheckFigures {
     pub(super) fn open(directory: &Path, retention: Retention) -> Result<Self, StoreError> {
         let store = Store::open(&directory.join(CHECKS), retention)?;
         let boot_id = probe::boot_id(&Roots::live()).unwrap_or_default();
-        Ok(Self { store, boot_id, results: HashMap::new(), costs: BTreeMap::new(), series: 0 })
+        Ok(Self {
+            store,
+            boot_id,
+            results: HashMap::new(),
+            costs: BTreeMap::new(),
+            series: 0,
+            is_full: false,
+        })
     }
 
     /// Takes a check's result.
@@ -71,13 +82,25 @@ impl CheckFigures {
         let mut values = Vec::new();
         let known = self.results.remove(&key).map_or(0, |known| known.values.len());
         self.series -= known.min(self.series);
+        let others = self.series;
+        let state = self.store.series(&check.series(STATE).to_string(), SeriesKind::Gauge);
+        values.push((state, f64::from(status.state.unwrap_or_default().number())));
+        self.series += 1;
         let mut add = |series: &SeriesName, value: f64| {
-            if self.series < MOST_SERIES {
+            if self.series >= MOST_SERIES {
+                return;
+            }
+            let name = series.to_string();
+            let id = match self.store.series_count() < MOST_NAMES {
+                true => Some(self.store.series(&name, SeriesKind::Gauge)),
+                false => self.store.known_series(&name),
+            };
+            self.is_full |= id.is_none();
+            if let Some(id) = id {
                 self.series += 1;
-                values.push((self.store.series(&series.to_string(), SeriesKind::Gauge), value));
+                values.push((id, value));
             }
         };
-        add(&check.series(STATE), f64::from(status.state.unwrap_or_default().number()));
         for figure in read_data(&status.figures).0.iter().take(MOST_FIGURES) {
             let Some(value) = figure.value else { continue };
             let (unit, scale) = figure.base_unit();
@@ -100,6 +123,7 @@ impl CheckFigures {
         // Each series once in a tick: a plugin may name two figures alike.
         values.sort_by_key(|(id, _)| *id);
         values.dedup_by_key(|(id, _)| *id);
+        self.series = others + values.len();
         let lasts_ms = (check.interval * INTERVALS).as_millis() as i64;
         self.results
             .insert(key, ResultValues { until_ms: at_ms.saturating_add(lasts_ms), values: values.into() });
@@ -116,6 +140,7 @@ impl CheckFigures {
     pub(super) fn keep_of(&mut self, registry: &CheckRegistry) {
         let known: HashSet<u64> = registry.statuses.iter().map(|status| slot::hash(&status.name)).collect();
         self.results.retain(|name, _| known.contains(name));
+        self.series = self.results.values().map(|known| known.values.len()).sum();
     }
 
     /// Records a tick.
@@ -153,6 +178,16 @@ impl CheckFigures {
     /// Takes the messages that are to be logged about the history.
     pub(super) fn take_findings(&mut self) -> Vec<String> {
         self.store.take_findings()
+    }
+
+    /// What is not recorded, as long as that is so.
+    pub(super) fn fault(&self) -> Option<String> {
+        let text = || {
+            format!(
+                "checks have had {MOST_NAMES} different figures, and new ones are not recorded: mend the plugin that names them otherwise each time, then remove {CHECKS}, which has what was recorded of checks"
+            )
+        };
+        self.is_full.then(text)
     }
 }
 

@@ -173,13 +173,12 @@ impl CheckLedger {
     /// # Errors
     /// If it cannot be written, or too much waits already.
     pub fn request(&mut self, requests: &[CheckRequest]) -> Result<Range<i64>, StoreError> {
-        let waiting: Vec<(i64, CheckRequest)> = json_records::read(&self.records, REQUESTS)?;
+        let waiting = self.records.keys_in(REQUESTS)?;
         if waiting.len() + requests.len() > MOST_WAITING_REQUESTS {
             return Err(StoreError::Full("too much waits for the agent: does it run?"));
         }
-        let first = waiting.last().map_or(REQUESTS.start, |(key, _)| *key) + 1;
-        let records: Vec<(i64, Vec<u8>)> = (first..).zip(requests.iter().map(json)).collect();
-        self.records.put(records.iter().map(|(key, data)| (*key, data.as_slice())))?;
+        let records: Vec<Vec<u8>> = requests.iter().map(json).collect();
+        let first = self.records.append(REQUESTS, records.iter().map(Vec::as_slice))?;
         Ok(first..first + i64::try_from(requests.len()).unwrap_or(i64::MAX))
     }
 
@@ -232,15 +231,14 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// Adds one, whose long text is not kept in memory after that.
-    pub(super) fn add_status(&mut self, status: &mut CheckStatus) {
-        let text = std::mem::take(&mut status.long_text);
+    /// Adds one.
+    pub(super) fn add_status(&mut self, status: &CheckStatus) {
         // An empty text is written if there was another one.
-        if !text.is_empty() || status.has_long_text {
-            status.has_long_text = !text.is_empty();
-            self.records.push((key(LONG_TEXTS, &status.name), text.into_bytes()));
+        if status.is_text_new && (!status.long_text.is_empty() || status.has_long_text) {
+            self.records.push((key(LONG_TEXTS, &status.name), status.long_text.clone().into_bytes()));
         }
-        self.records.push((key(STANDINGS, &status.name), json(status)));
+        let written = CheckStatus { has_long_text: status.will_have_text(), ..status.clone() };
+        self.records.push((key(STANDINGS, &status.name), json(&written)));
     }
 }
 

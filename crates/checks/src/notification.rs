@@ -11,6 +11,9 @@ use super::state::State;
 use history::answer::rfc3339;
 use notify::{Delivery, Letter, Subject, Variables};
 
+/// Longer variables are cut: execve(2) refuses one of 128 KiB.
+const MOST_VARIABLE_BYTES: usize = 100_000;
+
 impl CheckNotice {
     /// `web1/http`.
     pub fn name(&self) -> String {
@@ -19,7 +22,11 @@ impl CheckNotice {
 
     /// In the words for what it is of.
     fn state_name(&self) -> &'static str {
-        match (self.service.is_empty(), self.state) {
+        self.name_of(self.state)
+    }
+
+    fn name_of(&self, state: State) -> &'static str {
+        match (self.service.is_empty(), state) {
             (true, State::Ok) => "UP",
             (true, _) => "DOWN",
             (false, state) => state.name(),
@@ -190,13 +197,13 @@ fn nagios(delivery: &Delivery<CheckNotice>) -> Vec<(&'static str, String)> {
     variables.extend([
         (of("HOSTSTATE", "SERVICESTATE"), notice.state_name().to_owned()),
         (of("HOSTSTATEID", "SERVICESTATEID"), number(notice, notice.state).to_string()),
-        (of("LASTHOSTSTATE", "LASTSERVICESTATE"), notice.last_state.name().to_owned()),
+        (of("LASTHOSTSTATE", "LASTSERVICESTATE"), notice.name_of(notice.last_state).to_owned()),
         (of("LASTHOSTSTATEID", "LASTSERVICESTATEID"), number(notice, notice.last_state).to_string()),
         (of("HOSTSTATETYPE", "SERVICESTATETYPE"), "HARD".to_owned()),
         (of("HOSTATTEMPT", "SERVICEATTEMPT"), notice.attempts.0.to_string()),
         (of("MAXHOSTATTEMPTS", "MAXSERVICEATTEMPTS"), notice.attempts.1.to_string()),
         (of("HOSTOUTPUT", "SERVICEOUTPUT"), notice.text.clone()),
-        (of("LONGHOSTOUTPUT", "LONGSERVICEOUTPUT"), notice.long_text.replace('\n', "\\n")),
+        (of("LONGHOSTOUTPUT", "LONGSERVICEOUTPUT"), in_one_line(&notice.long_text)),
         (of("HOSTPERFDATA", "SERVICEPERFDATA"), notice.figures.clone()),
         (of("LASTHOSTSTATECHANGE", "LASTSERVICESTATECHANGE"), since_s.to_string()),
         (of("HOSTDURATION", "SERVICEDURATION"), duration),
@@ -213,6 +220,16 @@ fn nagios(delivery: &Delivery<CheckNotice>) -> Vec<(&'static str, String)> {
         variables.push(("SERVICEDISPLAYNAME", notice.service.clone()));
     }
     variables
+}
+
+/// As Nagios writes a text of several lines, and not too long.
+fn in_one_line(text: &str) -> String {
+    let mut line = text.replace('\n', "\\n");
+    if line.len() > MOST_VARIABLE_BYTES {
+        line.truncate(line.floor_char_boundary(MOST_VARIABLE_BYTES));
+        line.push('…');
+    }
+    line
 }
 
 fn number(notice: &CheckNotice, state: State) -> u8 {

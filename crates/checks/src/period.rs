@@ -16,7 +16,7 @@ const MINUTES_A_DAY: u16 = 24 * 60;
 /// Stands before the times that are taken out.
 const EXCEPT: &str = "except";
 
-/// Times in local time: `mon-fri 09:00-17:00, sat 10:00-12:00`. Of a date for which there is a rule (`july 4`, `day 1 - 15`, `monday 3`,
+/// Times in local time: `mon-fri 09:00-12:00, 13:00-17:00, sat 10:00-12:00`. Of a date for which there is a rule (`july 4`, `day 1 - 15`, `monday 3`,
 /// `2026-01-01 - 2026-02-01 / 3`) that rule counts instead of those for days of the week. `except` takes times out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Period {
@@ -88,8 +88,12 @@ impl FromStr for Times {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let mut times = Self::default();
+        let mut days_before = "";
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-            let (days, minutes) = split_times(part)?;
+            let (own_days, minutes) = split_times(part)?;
+            // As in Nagios, times without days are more of the days before.
+            let days = if own_days.is_empty() { days_before } else { own_days };
+            days_before = days;
             let (from, until) = minutes;
             // No time at all: a holiday.
             let is_none = minutes == (0, 0);
@@ -176,6 +180,16 @@ mod tests {
         // 2026-11-23 is a Monday.
         for (period, inside, outside) in [
             ("mon-fri 09:00-17:00", "2026-11-23T09:00+00:00[+00:00]", "2026-11-23T17:00+00:00[+00:00]"),
+            (
+                "mon 09:00-12:00,13:00-17:00",
+                "2026-11-23T13:00+00:00[+00:00]",
+                "2026-11-24T13:00+00:00[+00:00]",
+            ),
+            (
+                "00:00-24:00, november 23 00:00-01:00, 02:00-03:00",
+                "2026-11-23T02:00+00:00[+00:00]",
+                "2026-11-23T01:00+00:00[+00:00]",
+            ),
             ("sat-mon", "2026-11-23T23:59+00:00[+00:00]", "2026-11-24T00:00+00:00[+00:00]"),
             ("22:00-02:00", "2026-11-24T01:59+00:00[+00:00]", "2026-11-24T02:00+00:00[+00:00]"),
             (

@@ -79,12 +79,13 @@ impl Push {
         &self.options
     }
 
-    /// Takes the last result of a check.
-    pub(super) fn take(&self, status: &CheckStatus) {
+    /// Takes the last result of a check of a host.
+    pub(super) fn take(&self, host: &str, status: &CheckStatus) {
         let Some(state) = status.state else { return };
-        let name = match status.name.contains('/') {
-            true => status.name.clone(),
-            false => format!("{}/{}", self.options.host, status.name),
+        // A check of this machine is one of the host that it is there.
+        let name = match host.is_empty() {
+            true => format!("{}/{}", self.options.host, status.name),
+            false => status.name.clone(),
         };
         let figures = if status.figures.is_empty() { "" } else { "|" };
         let mut output = format!("{}{figures}{}", status.text, status.figures);

@@ -17,32 +17,34 @@ pub struct CheckRegistry {
     pub statuses: Vec<CheckStatus>,
     /// Indices by names.
     indices: HashMap<String, usize>,
-    /// Runs so far.
+    /// By index: those whose problems a problem of it explains.
+    explained: HashMap<usize, Vec<usize>>,
+    /// What was done so far.
     pub counts: Counts,
 }
 
-/// Counters of what was done so far.
+/// Counts of runs and results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Plugins that run.
     pub running: u64,
     /// Plugins that were started.
     pub started: u64,
-    /// Times that were left out, because the check was late or still ran.
+    /// Runs that were left out, because the check was late or still ran.
     pub skipped: u64,
     /// Results that others submitted.
     pub submitted: u64,
 }
 
 impl CheckRegistry {
-    /// Creates that of checks with their last statuses.
+    /// Creates the registry of these checks, with their last statuses.
     pub fn new(checks: Arc<Vec<Check>>, last: Vec<CheckStatus>) -> Self {
         let mut registry = Self::default();
         registry.reconfigure(checks, last);
         registry
     }
 
-    /// Replaces the checks. Each keeps its status, or gets the last one of its name. Returns the statuses of the others.
+    /// Replaces the checks. Each keeps its status, or gets the last one of its name. Returns the statuses of checks that are not configured any more.
     pub(super) fn reconfigure(
         &mut self,
         checks: Arc<Vec<Check>>,
@@ -61,6 +63,12 @@ impl CheckRegistry {
             self.statuses.push(status);
             self.indices.insert(name, place);
         }
+        self.explained = HashMap::new();
+        for (place, check) in checks.iter().enumerate() {
+            for other in check.explanations().filter_map(|name| self.indices.get(name)) {
+                self.explained.entry(*other).or_default().push(place);
+            }
+        }
         self.checks = checks;
         known.into_values().collect()
     }
@@ -70,21 +78,25 @@ impl CheckRegistry {
         self.indices.get(name).copied()
     }
 
+    /// The checks whose problems a problem of this one explains.
+    pub(super) fn explained_by(&self, place: usize) -> &[usize] {
+        self.explained.get(&place).map_or(&[], Vec::as_slice)
+    }
+
     /// Returns whether a host is down, as far as is known: also if that is not certain yet.
     pub fn is_down(&self, host: &str) -> bool {
         let status = self.index_of(host).map(|place| &self.statuses[place]);
         status.is_some_and(CheckStatus::is_problem)
     }
 
-    /// Returns whether nothing reaches a host: all of its parents are down, or cannot be reached.
+    /// Returns whether nothing reaches a host: all of its parents are down. One that is not reached is down as well, by its own check.
     pub fn is_unreachable(&self, host: &str) -> bool {
-        // Hosts that are each other's parents were refused.
         let Some(place) = self.index_of(host) else { return false };
         let parents = &self.checks[place].parents;
         !parents.is_empty() && parents.iter().all(|parent| self.is_down(parent))
     }
 
-    /// How many checks are in each state, the number of which is the place; and how many have none.
+    /// Counts the checks in each state, at the index of the state's number, and those that have none yet.
     pub fn by_state(&self) -> ([usize; State::ALL.len()], usize) {
         let mut by_state = [0; State::ALL.len()];
         let mut pending = 0;
@@ -115,7 +127,7 @@ pub fn write_states(registry: &CheckRegistry, out: &mut String) {
 pub struct SharedChecks(Arc<Mutex<CheckRegistry>>);
 
 impl SharedChecks {
-    /// Others wait as long as this is held.
+    /// Locks the registry. Others wait as long as the guard lives.
     pub fn lock(&self) -> MutexGuard<'_, CheckRegistry> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

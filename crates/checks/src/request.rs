@@ -30,6 +30,9 @@ pub enum CheckRequest {
         comment: String,
         /// Until the check is OK.
         is_sticky: bool,
+        /// No notification is sent of it.
+        #[serde(default)]
+        is_silent: bool,
     },
     /// An acknowledgement is withdrawn.
     Unacknowledge {

@@ -19,6 +19,8 @@ struct Entry {
     due_ms: Option<i64>,
     /// It runs, or cannot be killed.
     is_running: bool,
+    /// It is to be done as soon as it can be.
+    is_hurried: bool,
 }
 
 /// When checks are due, by their places in the list.
@@ -66,6 +68,10 @@ impl Schedule {
         let mut places = Vec::with_capacity(due.len());
         for (at, place) in due {
             let entry = &self.entries[place];
+            if entry.is_hurried {
+                places.extend((!entry.is_running).then_some(place));
+                continue;
+            }
             let is_late = now_ms - at > MOST_LATE_MS.min(entry.interval_ms);
             if is_late || entry.is_running {
                 self.skipped += 1;
@@ -90,8 +96,9 @@ impl Schedule {
 
     /// It has ended, and is to be done again soon if its result is not certain.
     pub(super) fn end(&mut self, place: usize, is_retried: bool, now_ms: i64) {
-        if is_retried {
-            self.set_due(place, now_ms + self.entries[place].retry_ms);
+        let entry = &self.entries[place];
+        if is_retried && !entry.is_hurried {
+            self.set_due(place, now_ms + entry.retry_ms);
         }
     }
 
@@ -105,11 +112,17 @@ impl Schedule {
         self.entries[place].is_running = false;
     }
 
-    /// Does one at once.
+    /// Does one at once, or again as soon as it does not run any more.
     pub(super) fn hurry(&mut self, place: usize, now_ms: i64) {
-        if self.entries[place].due_ms.is_some_and(|due| due > now_ms) {
-            self.set_due(place, now_ms);
-        }
+        let entry = &mut self.entries[place];
+        let Some(due_ms) = entry.due_ms else { return };
+        entry.is_hurried = true;
+        self.set_due(place, due_ms.min(now_ms));
+    }
+
+    /// Returns whether one is to be done as soon as it can be.
+    pub(super) fn is_hurried(&self, place: usize) -> bool {
+        self.entries[place].is_hurried
     }
 
     /// Gives all their next times anew: the clock was set.
@@ -122,8 +135,10 @@ impl Schedule {
     }
 
     fn set_next(&mut self, place: usize, now_ms: i64) {
-        let entry = &self.entries[place];
-        self.set_due(place, slot::next_at_ms(entry.offset_ms, entry.interval_ms, now_ms));
+        let entry = &mut self.entries[place];
+        entry.is_hurried = false;
+        let next_ms = slot::next_at_ms(entry.offset_ms, entry.interval_ms, now_ms);
+        self.set_due(place, next_ms);
     }
 
     fn set_due(&mut self, place: usize, at_ms: i64) {
@@ -222,6 +237,11 @@ mod tests {
         let again = schedule.due_ms(0).unwrap();
         assert!(!schedule.due(again).contains(&0));
         assert_eq!(schedule.skipped, 3);
+        // What is asked for while it runs comes after that, however late.
+        schedule.hurry(0, again);
+        assert!(!schedule.due(again).contains(&0));
+        schedule.set_gone(0);
+        assert!(schedule.due(again + 100_000).contains(&0));
     }
 
     #[test]

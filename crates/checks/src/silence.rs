@@ -2,7 +2,7 @@
 
 use jiff::Zoned;
 
-use super::circumstances::is_host_unclear;
+use super::circumstances::is_unclear;
 use super::definition::Check;
 use super::downtime::Downtime;
 use super::period::Period;
@@ -23,8 +23,8 @@ pub enum Silence<'a> {
     Behind(&'a CheckStatus),
     /// All parents of the host are down.
     Unreachable(&'a [String]),
-    /// A result of the host is awaited, since this check failed.
-    HostAwaited,
+    /// A result is awaited, of this check or of one that could be the cause: it shows whether this is a problem of its own.
+    ResultAwaited,
     /// The state changes all the time.
     Flapping,
     /// The problem is acknowledged.
@@ -59,16 +59,16 @@ pub fn silences<'a>(
     );
     let outside = notifications.period.as_ref().filter(|period| !period.contains(now));
     silences.extend(outside.map(Silence::OutsidePeriod));
-    if check.is_of_host() {
-        if registry.is_unreachable(&check.name.host) {
-            silences.push(Silence::Unreachable(&check.parents));
+    match check.is_of_host() {
+        true if registry.is_unreachable(&check.name.host) => {
+            silences.push(Silence::Unreachable(&check.parents))
         }
-    } else {
-        silences.extend(problem(&check.name.host).map(Silence::Behind));
-        silences.extend(check.depends.iter().filter_map(|name| problem(name)).map(Silence::Behind));
-        if is_host_unclear(check, own, registry, now.timestamp().as_millisecond()) {
-            silences.push(Silence::HostAwaited);
-        }
+        true => {}
+        false => silences.extend(problem(&check.name.host).map(Silence::Behind)),
+    }
+    silences.extend(check.depends.iter().filter_map(|name| problem(name)).map(Silence::Behind));
+    if is_unclear(check, own, registry, now.timestamp().as_millisecond()) {
+        silences.push(Silence::ResultAwaited);
     }
     if own.flapping.is_flapping() && !check.ignores_flapping {
         silences.push(Silence::Flapping);

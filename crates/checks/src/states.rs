@@ -1,5 +1,7 @@
 //! Takes results, decides which notifications are sent, and stores both in one transaction.
 
+mod requests;
+
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,7 +10,7 @@ use facts::unit::Nanos;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
-use super::circumstances::circumstances;
+use super::circumstances::{asked_for, circumstances};
 use super::definition::CheckOptions;
 use super::downtime::Downtime;
 use super::figures::CheckFigures;
@@ -16,11 +18,9 @@ use super::ledger::{Batch, CheckLedger};
 use super::notice::{self, CheckNotice, NoticeKind};
 use super::push::Push;
 use super::registry::{CheckRegistry, SharedChecks};
-use super::request::CheckRequest;
 use super::state::State;
-use super::status::{Acknowledgement, CheckStatus, Finding, Rules};
+use super::status::{CheckStatus, Finding, Rules};
 use super::timer::Timer;
-use super::verdict::submitted;
 use notify::StateChange;
 use notify::{Delivery, Outbox, Receiver};
 use service::{Level, Log};
@@ -31,8 +31,6 @@ const DIRECTORY: &str = "checks";
 const FORGET_AFTER_MS: i64 = 7 * 86_400_000;
 /// Memory that is free is given back after so long.
 const TRIM_INTERVAL: Nanos = Nanos(300_000_000_000);
-/// So many requests are done at a time.
-const MOST_REQUESTS: usize = 1000;
 
 /// The states of all checks, and their notifications.
 pub(super) struct CheckStates {
@@ -61,12 +59,12 @@ pub(super) struct CheckStates {
 }
 
 /// The changes that a result makes in the schedule.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sequel {
     /// The check is repeated at its retry interval.
     pub(super) is_retried: bool,
-    /// The host of the check is checked at once.
-    pub(super) asks_host: bool,
+    /// The places of others that are to be done at once.
+    pub(super) asked_for: Vec<usize>,
 }
 
 impl CheckStates {
@@ -106,7 +104,12 @@ impl CheckStates {
         states.reconfigure(options, last, now_ms)?;
         // The other agent may not know them, or not any more.
         if let Some(push) = &states.push {
-            states.registry.lock().statuses.iter().for_each(|status| push.take(status));
+            let registry = states.registry.lock();
+            registry
+                .checks
+                .iter()
+                .zip(&registry.statuses)
+                .for_each(|(check, status)| push.take(&check.name.host, status));
         }
         Ok(states)
     }
@@ -136,8 +139,16 @@ impl CheckStates {
         self.figures.keep_of(&registry);
         // Those that are new, or configured again, are there from now on.
         let is_new = |status: &CheckStatus| status.state.is_none() || gone.contains(&status.name);
-        let statuses = registry.statuses.iter().enumerate();
-        self.dirty = statuses.filter(|(_, status)| is_new(status)).map(|(place, _)| place).collect();
+        let statuses = registry.statuses.iter_mut().enumerate().filter(|(_, status)| is_new(status));
+        self.dirty = statuses
+            .map(|(place, status)| {
+                match gone.contains(&status.name) {
+                    true => status.known_ms = Some(now_ms),
+                    false => _ = status.known_ms.get_or_insert(now_ms),
+                }
+                place
+            })
+            .collect();
         drop(registry);
         self.ledger.set_aside(others, now_ms, FORGET_AFTER_MS).map_err(|error| error.to_string())
     }
@@ -158,21 +169,19 @@ impl CheckStates {
         let last_state = status.hard_state;
         let change = status.take(finding, rules);
         if change.is_other_hard_state && (status.is_problem() || last_state != State::Ok) {
-            let change = status.hard_change(now_ms);
-            log.write(Level::Info, &format!("{} is {}: {}", change.subject, change.state, change.text));
-            self.changes.push(change);
+            self.note_change(status.hard_change(now_ms), log);
         }
         let (check, status) = (&registry.checks[place], &registry.statuses[place]);
         self.figures.take(check, status, now_ms);
         if let Some(push) = &self.push {
-            push.take(status);
+            push.take(&check.name.host, status);
         }
-        let asks_host = !is_of_host && change.is_other_state && status.is_problem();
         let is_retried = status.is_retried();
+        let asked_for = if change.is_other_state { asked_for(place, &registry) } else { Vec::new() };
         self.dirty.insert(place);
         let now = self.zoned(now_ms);
         self.tell(place, &mut registry, last_state, &now);
-        Sequel { is_retried, asks_host }
+        Sequel { is_retried, asked_for }
     }
 
     /// Adds what a run cost.
@@ -184,37 +193,17 @@ impl CheckStates {
         self.dirty.insert(place);
     }
 
-    /// Sends notifications that are due without a new result, and marks results that are too old.
-    pub(super) fn sweep(&mut self, now_ms: i64) {
+    /// Sends notifications that are due without a new result, and marks results that are too old. Returns the checks that are to be done at
+    /// once.
+    pub(super) fn sweep(&mut self, now_ms: i64, log: &Log) -> Vec<usize> {
+        let mut asked = Vec::new();
         let shared = self.registry.clone();
         let mut registry = shared.lock();
         let now = self.zoned(now_ms);
         for place in 0..registry.statuses.len() {
-            let status = &registry.statuses[place];
-            let fresh_ms = registry.checks[place].fresh_for.map(|fresh| fresh.as_millis() as i64);
-            let is_stale = fresh_ms.is_some_and(|fresh_ms| now_ms - status.result_ms > fresh_ms);
-            let last_state = status.hard_state;
-            if is_stale && !status.is_stale && status.state.is_some() {
-                let fresh_s = fresh_ms.unwrap_or(0) / 1000;
-                let text =
-                    format!("there was no result for more than {fresh_s} s; the last one: {}", status.text);
-                let is_of_host = registry.checks[place].is_of_host();
-                let rules = Rules { attempts: 1, is_of_host, is_host_down: false };
-                let result_ms = status.result_ms;
-                let finding = Finding {
-                    state: State::Unknown,
-                    text,
-                    at_ms: now_ms,
-                    is_passive: true,
-                    ..Finding::default()
-                };
-                let status = &mut registry.statuses[place];
-                let change = status.take(finding, rules);
-                if change.is_other_hard_state {
-                    self.changes.push(status.hard_change(now_ms));
-                }
-                (status.is_stale, status.result_ms) = (true, result_ms);
-                self.dirty.insert(place);
+            let last_state = registry.statuses[place].hard_state;
+            if self.age(place, &mut registry, now_ms, log) {
+                asked.extend(asked_for(place, &registry));
             }
             let status = &registry.statuses[place];
             let may_be_told = status.is_problem()
@@ -224,6 +213,42 @@ impl CheckStates {
                 self.tell(place, &mut registry, last_state, &now);
             }
         }
+        asked
+    }
+
+    /// Marks a result that is too old, or that never came. Returns whether the state is another one.
+    fn age(&mut self, place: usize, registry: &mut CheckRegistry, now_ms: i64, log: &Log) -> bool {
+        let (check, status) = (&registry.checks[place], &mut registry.statuses[place]);
+        let Some(fresh_for) = check.fresh_for.filter(|_| !status.is_stale) else { return false };
+        let last_ms = status.state.map(|_| status.result_ms).max(status.known_ms);
+        if last_ms.is_none_or(|last_ms| now_ms - last_ms <= fresh_for.as_millis() as i64) {
+            return false;
+        }
+        let last = status.state.map_or(String::new(), |_| format!("; the last one: {}", status.text));
+        let finding = Finding {
+            state: State::Unknown,
+            text: format!("there was no result for more than {} s{last}", fresh_for.as_secs()),
+            at_ms: now_ms,
+            is_passive: true,
+            ..Finding::default()
+        };
+        let result_ms = status.result_ms;
+        let rules = Rules { attempts: 1, is_of_host: check.is_of_host(), is_host_down: false };
+        let change = status.take(finding, rules);
+        if change.is_other_hard_state {
+            self.note_change(status.hard_change(now_ms), log);
+        }
+        (status.is_stale, status.result_ms) = (true, result_ms);
+        if let Some(push) = &self.push {
+            push.take(&check.name.host, status);
+        }
+        self.dirty.insert(place);
+        change.is_other_state
+    }
+
+    fn note_change(&mut self, change: StateChange, log: &Log) {
+        log.write(Level::Info, &format!("{} is {}: {}", change.subject, change.state, change.text));
+        self.changes.push(change);
     }
 
     fn zoned(&self, at_ms: i64) -> Zoned {
@@ -268,83 +293,14 @@ impl CheckStates {
         }
         let utc_offset_s = self.zoned(now_ms).offset().seconds();
         let origin = (self.machine.clone(), utc_offset_s);
-        let notice = CheckNotice::new(check, status, (kind, times), last_state, origin);
+        let mut notice = CheckNotice::new(check, status, (kind, times), last_state, origin);
+        // Of a result that was written, the file alone has it.
+        if !status.is_text_new && status.has_long_text {
+            notice.long_text = self.ledger.long_text(&status.name).unwrap_or_default();
+        }
         let deliveries =
             receivers.into_iter().map(|receiver| Delivery::new(receiver, notice.clone(), is_end, now_ms));
         self.notices.extend(deliveries);
-    }
-
-    /// Writes requests down, so that a kill loses none.
-    pub(super) fn ask(&mut self, requests: &[CheckRequest]) -> Result<(), store::StoreError> {
-        self.has_more_requests = true;
-        self.ledger.request(requests).map(drop)
-    }
-
-    /// Does what others ask for. Returns which checks are to be done at once.
-    pub(super) fn do_requests(&mut self, now_ms: i64, log: &Log) -> Result<Vec<usize>, String> {
-        let failed = |error: store::StoreError| error.to_string();
-        if !self.ledger.has_news().map_err(failed)? && !self.has_more_requests {
-            return Ok(Vec::new());
-        }
-        let mut hurried = Vec::new();
-        let requests = self.ledger.requests(MOST_REQUESTS).map_err(failed)?;
-        self.has_more_requests = requests.len() == MOST_REQUESTS;
-        for (key, request) in requests {
-            if self.done.contains(&key) {
-                continue;
-            }
-            self.done.push(key);
-            hurried.extend(self.do_request(request, now_ms, log));
-        }
-        Ok(hurried)
-    }
-
-    fn do_request(&mut self, request: CheckRequest, now_ms: i64, log: &Log) -> Option<usize> {
-        let place = |name: &str| self.registry.lock().index_of(name);
-        match request {
-            CheckRequest::Submit { name, state, output, at_ms } => {
-                let place = place(&name)?;
-                // One from the future would be the newest for ever.
-                let finding = submitted(state, &output, at_ms.min(now_ms));
-                self.registry.lock().counts.submitted += 1;
-                self.take(place, finding, log);
-            }
-            CheckRequest::Acknowledge { name, author, comment, is_sticky } => {
-                let place = place(&name)?;
-                let shared = self.registry.clone();
-                let mut registry = shared.lock();
-                let status = &mut registry.statuses[place];
-                if status.is_problem() {
-                    status.acknowledgement =
-                        Some(Box::new(Acknowledgement { author, comment, at_ms: now_ms, is_sticky }));
-                    let last_state = status.hard_state;
-                    self.note(place, &mut registry, NoticeKind::Acknowledgement, last_state, now_ms);
-                }
-            }
-            CheckRequest::Unacknowledge { name } => {
-                let place = place(&name)?;
-                self.registry.lock().statuses[place].acknowledgement = None;
-                self.dirty.insert(place);
-            }
-            CheckRequest::Downtime(downtime) => {
-                let added = self.ledger.add_downtime(&downtime, now_ms);
-                self.reread_downtimes(added, log);
-            }
-            CheckRequest::EndDowntime { number } => {
-                let ended = self.ledger.end_downtime(number);
-                self.reread_downtimes(ended, log);
-            }
-            CheckRequest::CheckNow { name } => return place(&name),
-        }
-        None
-    }
-
-    /// At once: what is asked for next may be silenced by them.
-    fn reread_downtimes(&mut self, changed: Result<(), store::StoreError>, log: &Log) {
-        match changed.and_then(|()| self.ledger.downtimes()) {
-            Ok(downtimes) => self.downtimes = downtimes,
-            Err(error) => log.write(Level::Warning, &format!("a downtime cannot be written: {error}")),
-        }
     }
 
     /// Records how all checks stand, and syncs what was written.
@@ -355,6 +311,7 @@ impl CheckStates {
             probe::heap::give_memory_back();
         }
         self.figures.take_findings().iter().for_each(|finding| log.write(Level::Warning, finding));
+        log.fault("figures of checks", self.figures.fault());
         log.fault(
             "the history of checks",
             recorded.err().map(|error| format!("the history of checks: {error}")),
@@ -380,14 +337,16 @@ impl CheckStates {
         }
         let mut batch = Batch::default();
         {
-            let mut registry = self.registry.lock();
+            let registry = self.registry.lock();
             for place in &self.dirty {
-                batch.add_status(&mut registry.statuses[*place]);
+                batch.add_status(&registry.statuses[*place]);
             }
         }
         let committed = self.ledger.commit(batch, &self.notices, &self.changes, &self.done);
         committed.map_err(|error| error.to_string())?;
-        self.dirty.clear();
+        let mut registry = self.registry.lock();
+        self.dirty.drain().for_each(|place| registry.statuses[place].forget_text());
+        drop(registry);
         self.notices.clear();
         self.changes.clear();
         self.done.clear();

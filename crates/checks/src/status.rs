@@ -71,9 +71,12 @@ pub struct CheckStatus {
     pub fine_ms: Option<i64>,
     /// The first line of the last result.
     pub text: String,
-    /// In more.
+    /// Its other lines. When the result is written, the ledger alone has them.
     #[serde(skip)]
     pub long_text: String,
+    /// It is of a result that is not written yet.
+    #[serde(skip)]
+    pub(super) is_text_new: bool,
     /// The ledger has a long text.
     pub has_long_text: bool,
     /// Its performance data.
@@ -92,6 +95,9 @@ pub struct CheckStatus {
     pub last_notification: Option<LastNotification>,
     /// There was a notification that it flaps.
     pub is_flapping_told: bool,
+    /// When it was configured, if it had no result then, or was configured again; in milliseconds since 1970.
+    #[serde(default)]
+    pub known_ms: Option<i64>,
     /// When it was removed from the configuration, in milliseconds since 1970.
     pub gone_ms: Option<i64>,
     /// The cost of its runs.
@@ -182,6 +188,17 @@ impl CheckStatus {
         }
     }
 
+    /// Gives the long text back, which is written.
+    pub(super) fn forget_text(&mut self) {
+        self.has_long_text = self.will_have_text();
+        (self.long_text, self.is_text_new) = (String::new(), false);
+    }
+
+    /// Returns whether the ledger has a long text when this is written.
+    pub(super) fn will_have_text(&self) -> bool {
+        if self.is_text_new { !self.long_text.is_empty() } else { self.has_long_text }
+    }
+
     /// Takes a result.
     pub(super) fn take(&mut self, finding: Finding, rules: Rules) -> Change {
         let Finding { state, text, long_text, figures, at_ms, is_passive } = finding;
@@ -194,6 +211,7 @@ impl CheckStatus {
         let was_fine = before.is_none_or(|before| before == State::Ok);
         let was_hard_problem = !was_fine && self.is_hard;
         (self.text, self.long_text, self.figures) = (text, long_text, figures);
+        self.is_text_new = true;
         (self.state, self.result_ms, self.is_passive, self.is_stale) =
             (Some(state), at_ms, is_passive, false);
         if state == State::Ok {
@@ -215,7 +233,8 @@ impl CheckStatus {
             (self.hard_state, self.hard_since_ms) = (state, at_ms);
         }
         let is_over = state == State::Ok && self.is_hard;
-        let is_forgotten = |known: &Acknowledgement| is_over || (is_other_hard_state && !known.is_sticky);
+        // A problem that becomes certain keeps its state.
+        let is_forgotten = |known: &Acknowledgement| is_over || (is_other_state && !known.is_sticky);
         if self.acknowledgement.as_deref().is_some_and(is_forgotten) {
             self.acknowledgement = None;
         }
@@ -257,6 +276,27 @@ mod tests {
         assert_eq!(walk(&[C], Rules { is_host_down: true, ..RULES }), ["21!"]);
         // A host is up with a warning, and down whatever else.
         assert_eq!(walk(&[W, State::Unknown], Rules { is_of_host: true, ..RULES }), ["01!", "21"]);
+    }
+
+    #[test]
+    fn an_acknowledgement_outlives_that_its_problem_is_certain() {
+        let mut status = CheckStatus::new("a".to_owned());
+        for (at_ms, state) in
+            [State::Ok, State::Critical, State::Critical, State::Critical].into_iter().enumerate()
+        {
+            status.take(finding(state, at_ms as i64), RULES);
+            if at_ms == 1 {
+                status.acknowledgement = Some(Box::new(Acknowledgement {
+                    author: String::new(),
+                    comment: String::new(),
+                    at_ms: 1,
+                    is_sticky: false,
+                }));
+            }
+        }
+        assert!(status.is_hard && status.acknowledgement.is_some());
+        status.take(finding(State::Warning, 9), RULES);
+        assert!(status.acknowledgement.is_none());
     }
 
     #[test]

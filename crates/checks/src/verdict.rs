@@ -10,6 +10,10 @@ use super::status::Finding;
 const MOST_TEXT_BYTES: usize = 8192;
 /// So much of the performance data is kept as it was written.
 const MOST_FIGURE_BYTES: usize = 4096;
+/// Of other lines as well: of plugins no more is read.
+const MOST_LONG_TEXT_BYTES: usize = 64 * 1024;
+/// The last line of a text that was cut.
+const IS_CUT: &str = "\n(there was more: it is cut after 64 KiB)";
 
 /// Returns the result of a run; `timeout_s` is the time that it had.
 pub(super) fn verdict(report: &Report, timeout_s: f64, timeout_state: State, at_ms: i64) -> Finding {
@@ -40,7 +44,7 @@ pub(super) fn verdict(report: &Report, timeout_s: f64, timeout_state: State, at_
     };
     let mut long_text = said.long_text;
     if report.is_cut {
-        long_text.push_str("\n(there was more: it is cut after 64 KiB)");
+        long_text.push_str(IS_CUT);
     }
     Finding {
         state,
@@ -55,10 +59,15 @@ pub(super) fn verdict(report: &Report, timeout_s: f64, timeout_state: State, at_
 /// A passive result.
 pub(super) fn submitted(state: State, output: &str, at_ms: i64) -> Finding {
     let said = plugin_output::read(output.as_bytes());
+    let mut long_text = said.long_text;
+    if long_text.len() > MOST_LONG_TEXT_BYTES {
+        long_text.truncate(long_text.floor_char_boundary(MOST_LONG_TEXT_BYTES));
+        long_text.push_str(IS_CUT);
+    }
     Finding {
         state,
         text: cut(said.text, MOST_TEXT_BYTES),
-        long_text: said.long_text,
+        long_text,
         figures: cut_figures(said.data),
         at_ms,
         is_passive: true,

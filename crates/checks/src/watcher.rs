@@ -10,7 +10,6 @@ use probe::clock_now;
 use probe::wait::{Waiter, Watch};
 use rustix::fd::AsFd as _;
 
-use super::circumstances::HOST_HORIZON_MS;
 use super::command_file::CommandFile;
 use super::definition::{CheckOptions, CheckWay};
 use super::native::{NativePool, NativeResult};
@@ -23,6 +22,7 @@ use super::status::Finding;
 use super::timer::Timer;
 use super::verdict::verdict;
 use history::HISTORY;
+use notify::LONGEST_PAUSE_MS;
 use service::{Level, Log};
 
 /// Tokens of what is waited for.
@@ -157,7 +157,8 @@ impl Watcher {
             let has_room = self.exchange(log) && self.is_held_back;
             self.take_looked(log);
             if self.sweep_timer.take() {
-                self.states.sweep(now_ms());
+                let asked_for = self.states.sweep(now_ms(), log);
+                asked_for.into_iter().for_each(|place| self.schedule.hurry(place, now_ms()));
             }
             if self.record_timer.take() {
                 self.states.tick(log);
@@ -214,7 +215,9 @@ impl Watcher {
 
     fn deliver(&mut self, log: &mut Log) {
         let now_ms = now_ms();
-        if self.deliver_at_ms.is_some_and(|at_ms| at_ms <= now_ms) {
+        // A time that no attempt waits for was planned by a clock that was ahead.
+        let is_now = |at_ms: i64| at_ms <= now_ms || at_ms > now_ms + LONGEST_PAUSE_MS;
+        if self.deliver_at_ms.is_some_and(is_now) {
             self.deliver_at_ms = self.states.deliver(now_ms, log);
         }
     }
@@ -273,6 +276,8 @@ impl Watcher {
                     let name = &registry.statuses[place].name;
                     match self.natives.begin(name, native, check.timeout) {
                         true => self.schedule.begin(place, now_ms),
+                        // It waits for room.
+                        false if self.schedule.is_hurried(place) => {}
                         false => self.schedule.pass(place, now_ms),
                     }
                     continue;
@@ -352,18 +357,13 @@ impl Watcher {
         }
     }
 
-    /// Takes a result. A service that fails has its host checked at once, unless the host's last result is new.
+    /// Takes a result, and does at once what it asks for.
     fn take(&mut self, place: usize, finding: Finding, cost: RunCost, log: &Log) {
         self.states.add_cost(place, cost);
         let at_ms = finding.at_ms;
         let sequel = self.states.take(place, finding, log);
         self.schedule.end(place, sequel.is_retried, at_ms);
-        if sequel.asks_host {
-            let registry = self.registry.lock();
-            let host = registry.index_of(&registry.checks[place].name.host);
-            let is_old = |host: &usize| at_ms - registry.statuses[*host].result_ms > HOST_HORIZON_MS;
-            host.filter(is_old).into_iter().for_each(|host| self.schedule.hurry(host, at_ms));
-        }
+        sequel.asked_for.into_iter().for_each(|place| self.schedule.hurry(place, at_ms));
     }
 
     fn commit_if_due(&mut self, log: &mut Log) {

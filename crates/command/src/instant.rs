@@ -34,9 +34,13 @@ fn instant(text: &str, now: &Zoned) -> Option<Timestamp> {
         return in_zone(civil, now);
     }
     if let Ok(time) = text.parse::<Time>() {
-        let at = in_zone(now.date().to_datetime(time), now)?;
-        let yesterday = || in_zone(now.date().yesterday().ok()?.to_datetime(time), now);
-        return if at <= now.timestamp() { Some(at) } else { yesterday() };
+        // In autumn an hour is there twice: the second one, if it has passed.
+        let days = [Some(now.date()), now.date().yesterday().ok()];
+        let times = days.into_iter().flatten().flat_map(|day| {
+            let times = now.time_zone().to_ambiguous_zoned(day.to_datetime(time));
+            [times.clone().later(), times.earlier()]
+        });
+        return times.flatten().map(|zoned| zoned.timestamp()).find(|at| *at <= now.timestamp());
     }
     let (day, time) = text.split_once(' ').map_or((text, None), |(day, time)| (day, Some(time)));
     let day = match day {

@@ -7,6 +7,7 @@
 
 #[cfg(feature = "agent")]
 pub mod agent_files;
+pub mod agent_problems;
 pub mod agent_rows;
 pub mod delay_accounting;
 pub mod document;

@@ -92,6 +92,14 @@ impl PastView {
         match *self {}
     }
 
+    pub fn machine_after(&self, _at_ns: i64) -> Result<Option<i64>, Failure> {
+        match *self {}
+    }
+
+    pub fn recorded_until(&self, _at_ns: i64) -> Result<Option<i64>, Failure> {
+        match *self {}
+    }
+
     pub fn next_spike(
         &self,
         _: impl FnOnce(&str) -> String,

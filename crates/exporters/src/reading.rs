@@ -97,6 +97,10 @@ impl Reader {
         let mut lines = ExpositionLines::default();
         for (line, number) in text.lines().zip(1..) {
             let failed = |message: String| format!("line {number}: {message}");
+            // A comment that is longer is left out, as one that cannot be read.
+            if line.len() > LONGEST_LINE && line.trim_start().starts_with('#') {
+                continue;
+            }
             if line.len() > LONGEST_LINE {
                 return Err(failed(format!("more than {LONGEST_LINE} bytes")));
             }

@@ -210,7 +210,7 @@ fn entry_of(row: &Row<'_>) -> Result<FeedEntry, rusqlite::Error> {
         link: row.get(6)?,
         title: row.get(7)?,
         author: row.get(8)?,
-        published_ms: row.get(9)?,
+        published_ms: row.get::<_, Option<i64>>(9)?.filter(|published_ms| *published_ms > 0),
         sort_ms: row.get(10)?,
         is_read: row.get(11)?,
         is_starred: row.get(12)?,

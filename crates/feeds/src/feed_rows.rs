@@ -111,22 +111,31 @@ impl Library {
             return Ok(0);
         }
         if let Some(parsed) = polled.feed {
+            let last_ms: Option<i64> = transaction
+                .prepare_cached("SELECT document_ms FROM feeds WHERE id = ?1")?
+                .query_row([feed], |row| row.get(0))?;
+            // Documents follow one another, also if the clock was ahead before: what subscriptions see depends on their order.
+            let document_ms = last_ms.map_or(now_ms, |last_ms| now_ms.max(last_ms + 1));
             let hint_s = parsed.hint.unwrap_or_default().min(LONGEST_HINT).as_secs();
             let digest = polled.digest.map(|digest| digest.0.as_slice());
             transaction
                 .prepare_cached(
                     "UPDATE feeds SET title = ?2, site = ?3, hint_s = ?4, document_ms = ?5, document_digest = ?6 WHERE id = ?1",
                 )?
-                .execute(params![feed, parsed.title, parsed.site, hint_s.cast_signed(), now_ms, digest])?;
+                .execute(params![feed, parsed.title, parsed.site, hint_s.cast_signed(), document_ms, digest])?;
+            // What this one does not list any more was listed until now: from here on counts how long it is kept.
+            transaction
+                .prepare_cached("UPDATE entries SET listed_ms = ?3 - 1 WHERE feed = ?1 AND listed_ms = ?2")?
+                .execute(params![feed, last_ms, document_ms])?;
             // Before any of them: an entry that is listed is not one that got another identity.
             let mut listed = transaction
                 .prepare_cached("UPDATE entries SET listed_ms = ?3 WHERE feed = ?1 AND identity = ?2")?;
             for entry in &parsed.entries {
-                listed.execute(params![feed, entry.identity, now_ms])?;
+                listed.execute(params![feed, entry.identity, document_ms])?;
             }
             // The first one is the newest, and gets the highest number.
             for (place, entry) in parsed.entries.iter().enumerate().rev() {
-                added += u64::from(put_entry(&transaction, feed, entry, now_ms, place)?);
+                added += u64::from(put_entry(&transaction, feed, entry, [now_ms, document_ms], place)?);
             }
         }
         if let Some(url) = polled.moved_to {
@@ -187,21 +196,23 @@ impl Library {
     }
 }
 
-/// Writes an entry; whether it is a new one.
+/// Writes an entry of a document, which is dated; whether it is a new one.
 fn put_entry(
     transaction: &Transaction<'_>,
     feed: i64,
     entry: &ParsedEntry,
-    now_ms: i64,
+    [now_ms, document_ms]: [i64; 2],
     place: usize,
 ) -> Result<bool, FeedError> {
+    // A date that was never set (0001-01-01, 1970-01-01) is none.
+    let published_ms = entry.published_ms.filter(|published| *published > 0);
     let digest = digest(entry);
     let known: Option<(i64, Vec<u8>)> = transaction
         .prepare_cached("SELECT id, digest FROM entries WHERE feed = ?1 AND identity = ?2")?
         .query_row(params![feed, entry.identity], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
     let known = match known {
-        None => renamed(transaction, feed, entry, now_ms)?,
+        None => renamed(transaction, feed, entry, published_ms, document_ms)?,
         known => known,
     };
     if let Some((id, old_digest)) = &known {
@@ -220,8 +231,8 @@ fn put_entry(
                 entry.link,
                 entry.title,
                 entry.author,
-                entry.published_ms,
-                now_ms,
+                published_ms,
+                document_ms,
                 digest,
                 entry.content
             ])?;
@@ -229,10 +240,8 @@ fn put_entry(
         index(transaction, *id, entry)?;
         return Ok(false);
     }
-    // A date in the future would stay at the top, and one that was never set (0001-01-01, 1970-01-01) at the bottom; without a date the
-    // order of the document counts.
+    // A date in the future would stay at the top; without a date the order of the document counts.
     let received_ms = now_ms - place as i64;
-    let published_ms = entry.published_ms.filter(|published| *published > 0);
     let sort_ms = published_ms.map_or(received_ms, |published| published.min(received_ms));
     transaction
         .prepare_cached(
@@ -245,10 +254,10 @@ fn put_entry(
             entry.link,
             entry.title,
             entry.author,
-            entry.published_ms,
+            published_ms,
             now_ms,
             sort_ms,
-            now_ms,
+            document_ms,
             digest,
             entry.content
         ])?;
@@ -262,7 +271,8 @@ fn renamed(
     transaction: &Transaction<'_>,
     feed: i64,
     entry: &ParsedEntry,
-    now_ms: i64,
+    published_ms: Option<i64>,
+    document_ms: i64,
 ) -> Result<Option<(i64, Vec<u8>)>, FeedError> {
     if entry.link.is_empty() || entry.title.is_empty() {
         return Ok(None);
@@ -274,7 +284,7 @@ fn renamed(
              WHERE feed = ?1 AND link IN ('http' || ?2, 'https' || ?2) AND title = ?3 AND listed_ms < ?4
              AND published_ms IS ?5 AND (published_ms IS NOT NULL OR content = ?6) LIMIT 2",
         )?
-        .query_map(params![feed, bare, entry.title, now_ms, entry.published_ms, entry.content], |row| {
+        .query_map(params![feed, bare, entry.title, document_ms, published_ms, entry.content], |row| {
             Ok((row.get(0)?, row.get(1)?))
         })?
         .collect::<Result<_, _>>()?;

@@ -74,6 +74,8 @@ pub(crate) enum FetchError {
         /// The server.
         host: String,
     },
+    /// There is no connection to the server.
+    Unreached(String),
     /// It cannot be had now.
     Failed(String),
 }
@@ -82,7 +84,9 @@ impl fmt::Display for FetchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Gone => f.write_str("the server says that it is gone for good (status 410)"),
-            Self::Pause { reason, .. } | Self::Failed(reason) => f.write_str(reason),
+            Self::Pause { reason, .. } | Self::Unreached(reason) | Self::Failed(reason) => {
+                f.write_str(reason)
+            }
         }
     }
 }
@@ -256,7 +260,10 @@ impl Fetcher {
             conditional = conditional.header(name, value);
         }
         let conditional = conditional.config().timeout_global(Some(left)).build();
-        conditional.call().map_err(|error| FetchError::Failed(reason(error)))
+        conditional.call().map_err(|error| match http_client::is_unreached(&error) {
+            true => FetchError::Unreached(reason(error)),
+            false => FetchError::Failed(reason(error)),
+        })
     }
 
     fn receive(

@@ -23,6 +23,7 @@ mod locate;
 mod options;
 mod parser;
 mod poller;
+mod reach;
 mod retention;
 mod rhythm;
 mod search;

@@ -138,6 +138,25 @@ fn old_entries_go_and_starred_ones_stay() {
     assert_eq!(left, 0);
 }
 
+/// An entry that is old and was listed until now is kept as long as others; a document without any takes no marks away.
+#[test]
+fn what_a_feed_listed_until_now_is_kept() {
+    let mut world = World::new();
+    let ann = world.ann.clone();
+    let keep = std::time::Duration::from_secs(1);
+    world.library.mark_all_read(&ann, &EntryFilter::default(), 0).unwrap();
+    world.poll(&[], 9000);
+    assert_eq!(world.library.forget_old(keep, 9500).unwrap(), 0);
+    world.poll(&[("b", "Second", 200), ("a", "First", 100)], 9600);
+    assert_eq!(world.library.unread_counts().unwrap()[0].unread, 0);
+    // A clock that was ahead hides nothing that comes later from those who subscribed then.
+    world.poll(&[("b", "Second", 200)], 90_000);
+    let bob = world.bob.clone();
+    world.library.subscribe(&bob, "https://example.org/feed", "", "", 90_000).unwrap();
+    world.poll(&[("c", "Third", 300), ("b", "Second", 200)], 9700);
+    assert_eq!(world.titles(&bob, &EntryFilter::default()), ["Third", "Second"]);
+}
+
 #[test]
 fn a_feed_that_moved_takes_marks_along() {
     let mut world = World::new();

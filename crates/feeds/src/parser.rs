@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd as _;
+use std::time::Duration;
 
 use probe::spawn::{Command, Ending, Group, Limit, reap};
 use serde::{Deserialize, Serialize};
@@ -39,7 +40,7 @@ impl DocumentParser {
     /// If the command cannot be started, or did not come back.
     pub(crate) fn read(&self, document: &[u8], content_type: &str, address: &str) -> Result<Reading, String> {
         let words = match self {
-            Self::Here => return Ok(read(document, content_type, address)),
+            Self::Here => return Ok(read(document, content_type, address, cpu_time)),
             Self::Command(words) => words,
         };
         let origin = Origin { content_type: content_type.to_owned(), address: address.to_owned() };
@@ -97,9 +98,13 @@ pub fn parse_document(mut input: impl Read, mut output: impl Write) -> io::Resul
     let end = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len());
     let origin: Origin = serde_json::from_slice(&bytes[..end])?;
     let document = bytes.get(end + 1..).unwrap_or_default();
-    let reading = read(document, &origin.content_type, &origin.address);
+    let reading = read(document, &origin.content_type, &origin.address, cpu_time);
     output.write_all(&serde_json::to_vec(&reading)?)?;
     output.flush()
+}
+
+fn cpu_time() -> Duration {
+    Duration::from_nanos(probe::own_thread_cpu_time().0)
 }
 
 #[cfg(test)]
@@ -115,7 +120,7 @@ mod tests {
         let mut output = Vec::new();
         parse_document(input.as_slice(), &mut output).unwrap();
         let reading: Reading = serde_json::from_slice(&output).unwrap();
-        assert_eq!(reading, read(document, "text/xml", "http://a/"));
+        assert_eq!(reading, read(document, "text/xml", "http://a/", cpu_time));
     }
 
     #[test]

@@ -18,6 +18,7 @@ use crate::fetch::{Cost, FetchError, Fetched, Fetcher};
 use crate::locate::feed_of_page;
 use crate::options::FeedOptions;
 use crate::parser::DocumentParser;
+use crate::reach::Reach;
 use crate::rhythm;
 
 /// Documents that are fetched at a time.
@@ -28,6 +29,8 @@ const MOST_FETCHES_OF_ACCOUNT: usize = 4;
 const MOST_HOSTS: usize = 10_000;
 /// The feeds of a host that wants a longer pause than this are put off, instead of being looked at again and again.
 const SHORT_PAUSE_MS: i64 = 60_000;
+/// While nothing is reached, each feed is tried again after so long.
+const UNREACHED_PAUSE: Duration = Duration::from_secs(300);
 /// Between two clean-ups.
 const CLEANING_MS: i64 = 6 * 3_600_000;
 /// A fetch that is older has lost its thread.
@@ -45,6 +48,7 @@ pub(crate) struct Poller {
     counts: FeedCounts,
     /// When each host may be asked again.
     hosts: HashMap<String, i64>,
+    reach: Reach,
     running: Vec<Running>,
     results: (Sender<Done>, Receiver<Done>),
     cleaned_ms: Option<i64>,
@@ -93,6 +97,7 @@ impl Poller {
             options,
             counts,
             hosts,
+            reach: Reach::default(),
             running: Vec::new(),
             results: channel(),
             cleaned_ms: None,
@@ -118,10 +123,13 @@ impl Poller {
         if results.is_empty() && !self.running.is_empty() && !wait.is_zero() {
             results.extend(self.results.1.recv_timeout(wait));
         }
+        // One that cannot be written keeps no other from being so.
+        let mut finished = Ok(());
         for done in results {
             self.running.retain(|running| running.feed != done.feed.id);
-            self.finish(done, now_ms)?;
+            finished = finished.and(self.finish(done, now_ms));
         }
+        finished?;
         self.running.retain(|running| now_ms - running.since_ms < LOST_MS);
         let waiting_ms = self.begin(now_ms)?;
         if self.fetcher.cache().has_grown() {
@@ -233,6 +241,9 @@ impl Poller {
             let entries = entries.map_err(|error| FetchError::Failed(error.to_string()))?;
             Ok((fetched, parsed, entries))
         });
+        if !matches!(applied, Err(FetchError::Unreached(_))) {
+            self.reach.answered();
+        }
         let wait = match applied {
             Ok((fetched, parsed, entries)) => {
                 let is_changed = parsed.is_some();
@@ -247,6 +258,11 @@ impl Poller {
                 let (times_ms, hint) = self.library.rhythm_of(feed.id)?;
                 rhythm::interval(&times_ms, hint.max(fetched.fresh_for), now_ms, &self.options)
             }
+            // That is not the feed's own failure.
+            Err(FetchError::Unreached(_)) if self.reach.missed(host_of(&feed.url)) => {
+                self.counts.add(FetchTotals { failed: 1, ..cost });
+                UNREACHED_PAUSE
+            }
             Err(error) => {
                 self.counts.add(FetchTotals { failed: 1, ..cost });
                 let is_gone = error == FetchError::Gone;
@@ -259,7 +275,7 @@ impl Poller {
                         self.rest_host(host, pause, now_ms);
                         Some(pause)
                     }
-                    FetchError::Gone | FetchError::Failed(_) => None,
+                    FetchError::Gone | FetchError::Unreached(_) | FetchError::Failed(_) => None,
                 };
                 rhythm::retry(feed.failures + 1, pause, &self.options)
             }

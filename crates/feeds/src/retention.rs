@@ -15,7 +15,7 @@ const MOST_FEED_BYTES: i64 = 64 * 1024 * 1024;
 const BATCH: usize = 500;
 
 impl Library {
-    /// Deletes entries that their feeds do not list any more and that are older than `keep`, or more than a feed may have, except
+    /// Deletes entries that their feeds have not listed for `keep`, or that are more than a feed may have and not listed any more, except
     /// starred ones; and feeds without subscribers. Returns how many entries were deleted.
     ///
     /// # Errors
@@ -26,11 +26,11 @@ impl Library {
             .connection
             .prepare_cached(
                 "SELECT id FROM
-                     (SELECT entries.id, received_ms, listed_ms < document_ms AS is_unlisted,
+                     (SELECT entries.id, listed_ms, listed_ms < document_ms AS is_unlisted,
                              row_number() OVER newest AS place, sum(octet_length(content)) OVER newest AS bytes
                       FROM entries JOIN feeds ON feeds.id = entries.feed
                       WINDOW newest AS (PARTITION BY entries.feed ORDER BY entries.id DESC ROWS UNBOUNDED PRECEDING))
-                 WHERE is_unlisted AND (received_ms < ?1 OR place > ?2 OR bytes > ?3)",
+                 WHERE is_unlisted AND (listed_ms < ?1 OR place > ?2 OR bytes > ?3)",
             )?
             .query_map([now_ms.saturating_sub(keep_ms), MOST_ENTRIES, MOST_FEED_BYTES], |row| row.get(0))?
             .collect::<Result<_, _>>()?;

@@ -20,8 +20,14 @@ pub(crate) fn fts_query(text: &str) -> Option<String> {
         }
         is_phrase_unwanted = part.ends_with('-');
         for word in part.split_whitespace() {
-            let list = if word.starts_with('-') { &mut unwanted } else { &mut wanted };
-            list.extend(words(word).into_iter().map(|word| format!("\"{word}\"*")));
+            let parts = words(word);
+            if word.starts_with('-') {
+                // The parts of a word with other signs are unwanted as they stand: one alone would take out all that begins with it.
+                let rest = if parts == [word.trim_start_matches('-')] { "*" } else { "" };
+                unwanted.extend((!parts.is_empty()).then(|| format!("\"{}\"{rest}", parts.join(" "))));
+            } else {
+                wanted.extend(parts.into_iter().map(|word| format!("\"{word}\"*")));
+            }
         }
     }
     wanted.truncate(MOST_WORDS);
@@ -51,6 +57,7 @@ mod tests {
         assert_eq!(fts_query("\"open source\" -java").unwrap(), "(\"open source\") NOT (\"java\"*)");
         assert_eq!(fts_query("C++ a\"b").unwrap(), "\"C\"* AND \"a\"* AND \"b\"");
         assert_eq!(fts_query("linux -\"open source\"").unwrap(), "(\"linux\"*) NOT (\"open source\")");
+        assert_eq!(fts_query("linux -e-mail -C++").unwrap(), "(\"linux\"*) NOT (\"e mail\" OR \"C\")");
         assert_eq!(fts_query(" - \" "), None);
     }
 }

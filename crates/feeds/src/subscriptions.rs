@@ -281,7 +281,11 @@ impl Library {
             })
         })?;
         let mut all: Vec<Subscription> = rows.collect::<Result<_, _>>()?;
-        all.sort_by_cached_key(|one| (one.folder.to_lowercase(), one.title.to_lowercase(), one.feed));
+        // Folders that differ in case alone stand beside each other, and are two.
+        let key = |one: &Subscription| {
+            (one.folder.to_lowercase(), one.folder.clone(), one.title.to_lowercase(), one.feed)
+        };
+        all.sort_by_cached_key(key);
         Ok(all)
     }
 

@@ -6,8 +6,10 @@
 
 mod machine;
 mod options;
+mod past;
 mod questions;
 mod rank;
+mod uses;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -20,6 +22,8 @@ pub use remote_store::Asked;
 
 pub use machine::{CheckCounts, FiringAlert, FullestFilesystem, Largest, Machine, Severity, Trouble, Wait};
 pub use options::{FleetOptions, matchers, read};
+pub use past::FleetPast;
+pub use uses::{MachineUses, Use};
 
 use questions::{LAST_SEEN, QUESTIONS, Question, SIGN_OF_LIFE};
 

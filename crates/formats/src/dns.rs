@@ -62,12 +62,17 @@ pub fn question(id: u16, name: &str, family: Family) -> Option<Vec<u8>> {
 pub fn reply(question: &[u8], message: &[u8]) -> Option<Reply> {
     let (asked, answered) = (question.get(..HEADER)?, message.get(..HEADER)?);
     let is_response = answered[2] & 0x80 != 0;
+    // Some servers repeat no question with an error. The socket is one that takes what this server sends alone.
+    let code = answered[3] & 0xf;
+    if asked[..2] == answered[..2] && is_response && answered[4..6] == [0, 0] && !matches!(code, 0 | 3) {
+        return Some(Reply::Refused(code));
+    }
     // The same id, and the same question, but for the case of its letters.
     let same_question = message.get(HEADER..question.len())?.eq_ignore_ascii_case(question.get(HEADER..)?);
     if asked[..2] != answered[..2] || !is_response || answered[4..6] != [0, 1] || !same_question {
         return None;
     }
-    match answered[3] & 0xf {
+    match code {
         0 => {}
         3 => return Some(Reply::NoName),
         code => return Some(Reply::Refused(code)),

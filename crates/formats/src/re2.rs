@@ -12,6 +12,12 @@ pub struct WholeRegex(Regex);
 /// The largest size of a compiled expression, in bytes.
 const MOST_COMPILED_BYTES: usize = 1 << 20;
 
+impl PartialEq for WholeRegex {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.as_str() == other.0.as_str()
+    }
+}
+
 impl WholeRegex {
     /// Compiles an expression.
     ///

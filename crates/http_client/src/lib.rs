@@ -9,12 +9,14 @@ mod kept_clients;
 mod name_resolver;
 mod tls;
 
+use std::io::ErrorKind;
 use std::time::Duration;
 
 pub use kept_clients::KeptClients;
 pub use name_resolver::Guard;
-pub use tls::Tls;
-pub use ureq::http::Response;
+pub use rustls::ClientConnection as TlsConnection;
+pub use tls::{Tls, TlsServer, described_tls};
+pub use ureq::http::{Response, Uri};
 pub use ureq::{Agent as Client, Body, Error, RequestBuilder, Timeout};
 
 use ureq::Agent;
@@ -66,10 +68,28 @@ pub fn is_without_tls(error: &Error) -> bool {
     matches!(error, Error::Io(_) | Error::Rustls(_)) && error.to_string().contains(NO_TLS)
 }
 
+/// Returns whether there was no connection: a name has no address that can be found, or nothing answers there.
+pub fn is_unreached(error: &Error) -> bool {
+    match error {
+        Error::Timeout(timeout) => matches!(timeout, Timeout::Resolve | Timeout::Connect),
+        Error::Io(error) => matches!(
+            error.kind(),
+            ErrorKind::ConnectionRefused
+                | ErrorKind::HostUnreachable
+                | ErrorKind::NetworkUnreachable
+                | ErrorKind::NetworkDown
+                | ErrorKind::AddrNotAvailable
+        ),
+        // Others are those of the resolver.
+        Error::Other(_) | Error::HostNotFound | Error::ConnectionFailed => true,
+        _ => false,
+    }
+}
+
 /// Describes an error.
 pub fn described(error: &Error) -> String {
     match error {
-        error if is_without_tls(error) => "that port speaks no TLS".to_owned(),
+        error if is_without_tls(error) => tls::SPEAKS_NO_TLS.to_owned(),
         Error::Io(error) => error.to_string(),
         Error::Other(error) => error.to_string(),
         error => error.to_string(),

@@ -1,9 +1,13 @@
 //! TLS of requests: whom they trust, and who they are.
 
 use std::fmt;
+use std::io;
 use std::sync::Arc;
 
 use rustls::crypto::ring;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore};
+use rustls_platform_verifier::BuilderVerifierExt as _;
 use ureq::tls::{ClientCert, PemItem, PrivateKey, RootCerts, TlsConfig, parse_pem};
 
 /// Whom requests trust, and who they are: by default the certificates of the system are trusted, and requests show none.
@@ -68,6 +72,65 @@ impl fmt::Debug for Tls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Tls").finish_non_exhaustive()
     }
+}
+
+/// A server to which connections in TLS are made by a program that moves the bytes itself.
+#[derive(Clone, Debug)]
+pub struct TlsServer {
+    config: Arc<ClientConfig>,
+    name: ServerName<'static>,
+}
+
+impl TlsServer {
+    /// Makes it of a name or an address, and of certificates in PEM that are trusted in place of the system's.
+    ///
+    /// # Errors
+    /// If the name cannot stand in a certificate, or there are no certificates to trust.
+    pub fn new(name: &str, authorities: Option<&str>) -> Result<Self, String> {
+        let failed = |error: &dyn fmt::Display| error.to_string();
+        let bare = name.trim_start_matches('[').trim_end_matches(']');
+        let server = ServerName::try_from(bare.to_owned()).map_err(|error| format!("{name}: {error}"))?;
+        let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .map_err(|error| failed(&error))?;
+        let builder = match authorities {
+            None => builder.with_platform_verifier().map_err(|error| failed(&error))?,
+            Some(text) => {
+                let mut roots = RootCertStore::empty();
+                let known = certificates(text);
+                roots.add_parsable_certificates(
+                    known.iter().map(|certificate| CertificateDer::from_slice(certificate.der())),
+                );
+                if roots.is_empty() {
+                    return Err("no certificate in PEM".to_owned());
+                }
+                builder.with_root_certificates(roots)
+            }
+        };
+        let mut config = builder.with_no_client_auth();
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(Self { config: Arc::new(config), name: server })
+    }
+
+    /// Begins a connection.
+    ///
+    /// # Errors
+    /// If there are no random numbers.
+    pub fn connect(&self) -> Result<ClientConnection, rustls::Error> {
+        ClientConnection::new(Arc::clone(&self.config), self.name.clone())
+    }
+}
+
+/// What is said of a server that sends no record of TLS.
+pub(crate) const SPEAKS_NO_TLS: &str = "that port speaks no TLS";
+
+/// Returns the error of a handshake in other words, if it is of a server that speaks no TLS.
+pub fn described_tls(error: io::Error) -> io::Error {
+    let is_no_tls = error
+        .get_ref()
+        .and_then(|inner| inner.downcast_ref::<rustls::Error>())
+        .is_some_and(|error| matches!(error, rustls::Error::InvalidMessage(_)));
+    if is_no_tls { io::Error::new(error.kind(), SPEAKS_NO_TLS) } else { error }
 }
 
 fn certificates(text: &str) -> Vec<ureq::tls::Certificate<'static>> {

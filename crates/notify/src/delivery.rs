@@ -70,19 +70,33 @@ pub(crate) fn action<T: Subject>(delivery: &Delivery<T>, way: &Way) -> Action {
                 WebhookForm::Whole => T::document(delivery),
                 WebhookForm::Text(field) => {
                     let Letter { line, text } = T::letter(delivery);
-                    json!({ *field: format!("{line}\n{text}").trim_end() })
+                    let whole = format!("{line}\n{text}");
+                    json!({ *field: shortened(whole.trim_end(), most_letters(field)) })
                 }
             };
             Action::Post { url: url.clone(), body: body.to_string() }
         }
         Way::Mail(options) => {
             let Letter { line, text } = T::letter(delivery);
-            Action::Mail {
-                options: options.clone(),
-                subject: line.clone(),
-                text: format!("{line}\n\n{text}"),
+            let mut options = options.clone();
+            if !delivery.left_to.is_empty() {
+                options.to.retain(|to| delivery.left_to.contains(to));
             }
+            Action::Mail { options, subject: line.clone(), text: format!("{line}\n\n{text}") }
         }
+    }
+}
+
+/// Returns how many letters a chat takes as one message: Discord, whose field is `content`, 2,000, others at least 4,000. It refuses longer ones.
+fn most_letters(field: &str) -> usize {
+    if field == "content" { 2_000 } else { 4_000 }
+}
+
+/// Cuts a text to so many letters. A text that was cut ends with `…`.
+fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some(_) => text.chars().take(most - 1).chain(['…']).collect(),
     }
 }
 
@@ -124,6 +138,12 @@ pub struct Delivery<T> {
     pub outcome: Option<Outcome>,
     /// Why the last attempt failed.
     pub reason: String,
+    /// The addresses of a mail that do not have it, where others have it; empty: all.
+    #[serde(default)]
+    pub left_to: Vec<String>,
+    /// When these others got it, in milliseconds since 1970.
+    #[serde(default)]
+    pub partly_ms: Option<i64>,
 }
 
 /// How a delivery ended.
@@ -151,6 +171,8 @@ impl<T> Delivery<T> {
             next_ms: now_ms,
             outcome: None,
             reason: String::new(),
+            left_to: Vec::new(),
+            partly_ms: None,
         }
     }
 }
@@ -204,5 +226,12 @@ mod tests {
     fn words_are_filled_once() {
         let fields = [("{name}", "a {text}".to_owned()), ("{text}", "b".to_owned())];
         assert_eq!(fill("{name}: {text}, {other} {", &fields), "a {text}: b, {other} {");
+    }
+
+    #[test]
+    fn a_text_is_as_long_as_a_chat_takes() {
+        assert_eq!(shortened("größer", 6), "größer");
+        assert_eq!(shortened("größeres", 6), "größe…");
+        assert_eq!(shortened(&"ß".repeat(9000), most_letters("content")).chars().count(), 2000);
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use facts::unit::Nanos;
-use http_client::{Error, Timeout, client, described, is_without_tls};
+use http_client::{Error, client, described, is_unreached, is_without_tls};
 use probe::clock_now;
 use probe::signals::Signal;
 use probe::spawn::{Ending, Process};
@@ -15,7 +15,7 @@ use probe::wait::Waiter;
 use serde::{Deserialize, Serialize};
 
 use super::mail;
-use super::progress::{BEGUN, Progress, was_not_reached};
+use super::progress::{BEGUN, Progress};
 use super::receiver::MailOptions;
 
 /// One notification for one receiver.
@@ -65,7 +65,9 @@ pub fn run(path: &Path) -> io::Result<()> {
 pub(super) fn carry_out(job: &Job) -> io::Result<()> {
     match progress_of(job, &mut Waiter::open(&[])?) {
         Progress::Delivered => Ok(()),
-        Progress::Failed(reason) | Progress::Unknown(reason) => Err(io::Error::other(reason)),
+        Progress::DeliveredInPart { reason, .. } | Progress::Failed(reason) | Progress::Unknown(reason) => {
+            Err(io::Error::other(reason))
+        }
         Progress::Waiting | Progress::Interrupted => Err(io::Error::other("it was not done")),
     }
 }
@@ -141,14 +143,9 @@ fn post(url: &str, body: &str, job: &Job) -> Progress {
 /// Returns whether the receiver cannot have got the request.
 fn was_not_sent(error: &Error) -> bool {
     match error {
-        error if is_without_tls(error) => true,
-        Error::Timeout(timeout) => matches!(timeout, Timeout::Resolve | Timeout::Connect),
-        Error::Io(error) => was_not_reached(error) || error.to_string().contains(UNTRUSTED),
-        // Others are those of the resolver.
-        Error::Other(_)
-        | Error::HostNotFound
-        | Error::ConnectionFailed
-        | Error::ConnectProxyFailed(_)
+        error if is_without_tls(error) || is_unreached(error) => true,
+        Error::Io(error) => error.to_string().contains(UNTRUSTED),
+        Error::ConnectProxyFailed(_)
         | Error::InvalidProxyUrl
         | Error::BadUri(_)
         | Error::Tls(_)

@@ -1,18 +1,19 @@
 //! Mail: RFC 5321, by lettre.
 
-use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use lettre::Message;
+use lettre::address::Envelope;
 use lettre::message::Mailbox;
 use lettre::message::header::ContentType;
 use lettre::transport::smtp::authentication::{Credentials, DEFAULT_MECHANISMS};
 use lettre::transport::smtp::client::{SmtpConnection, TlsParameters};
-use lettre::transport::smtp::extension::ClientId;
+use lettre::transport::smtp::commands::{Data, Mail, Rcpt};
+use lettre::transport::smtp::extension::{ClientId, Extension, MailBodyParameter, MailParameter};
 use lettre::transport::smtp::{Error, SMTP_PORT, SUBMISSION_PORT, SUBMISSIONS_PORT};
 
-use super::progress::{Progress, was_not_reached};
+use super::progress::Progress;
 use super::receiver::{MailEncryption, MailOptions};
 
 /// Sends a mail with this subject and text.
@@ -31,14 +32,74 @@ pub(super) fn send(
         Ok(connection) => connection,
         Err(reason) => return failed(&reason),
     };
-    let sent = connection.send(message.envelope(), &message.formatted());
+    let text = message.formatted();
+    let refused = match begin(&mut connection, message.envelope(), &text) {
+        Ok(refused) => refused,
+        Err(reason) => {
+            connection.abort();
+            return failed(&reason);
+        }
+    };
+    let sent = connection.message(&text);
     // What the server says to that changes nothing.
     let _ = connection.quit();
     match sent {
-        Ok(_) => Progress::Delivered,
-        Err(error) if was_not_sent(&error) => failed(&error),
+        Ok(_) if refused.is_empty() => Progress::Delivered,
+        Ok(_) => {
+            let reasons: Vec<&str> = refused.iter().map(|refused| refused.reason.as_str()).collect();
+            let later = refused.iter().filter(|refused| refused.is_for_now).map(|refused| refused.to.clone());
+            let reason = format!("{}: {}", options.server, reasons.join("; "));
+            Progress::DeliveredInPart { later: later.collect(), reason }
+        }
+        Err(error) if has_refused(&error) => failed(&error),
         Err(error) => Progress::Unknown(format!("{}: {error}", options.server)),
     }
+}
+
+/// A recipient that the server refuses.
+struct Refused {
+    to: String,
+    /// It may take the mail later.
+    is_for_now: bool,
+    reason: String,
+}
+
+/// Says from whom and to whom a mail is, up to its text: until then the server has none of it. Returns the recipients that the server refuses,
+/// which are not all.
+fn begin(connection: &mut SmtpConnection, envelope: &Envelope, text: &[u8]) -> Result<Vec<Refused>, String> {
+    let words = |error: Error| error.to_string();
+    let mut parameters = Vec::new();
+    let mut addresses = envelope.from().into_iter().chain(envelope.to());
+    let has_other_letters = addresses.any(|address| !address.to_string().is_ascii());
+    let needed = [
+        (has_other_letters, Extension::SmtpUtfEight, MailParameter::SmtpUtfEight),
+        (!text.is_ascii(), Extension::EightBitMime, MailParameter::Body(MailBodyParameter::EightBitMime)),
+    ];
+    for (_, extension, parameter) in needed.into_iter().filter(|(is_needed, ..)| *is_needed) {
+        if !connection.server_info().supports_feature(extension) {
+            return Err(format!("the server does not have {extension}, which this mail needs"));
+        }
+        parameters.push(parameter);
+    }
+    connection.command(Mail::new(envelope.from().cloned(), parameters)).map_err(words)?;
+    let mut refused = Vec::new();
+    for to in envelope.to() {
+        match connection.command(Rcpt::new(to.clone(), Vec::new())) {
+            Ok(_) => {}
+            Err(error) if has_refused(&error) => refused.push(Refused {
+                to: to.to_string(),
+                is_for_now: error.is_transient(),
+                reason: format!("{to}: {error}"),
+            }),
+            Err(error) => return Err(error.to_string()),
+        }
+    }
+    if refused.len() == envelope.to().len() {
+        let reasons: Vec<String> = refused.into_iter().map(|refused| refused.reason).collect();
+        return Err(reasons.join("; "));
+    }
+    connection.command(Data).map_err(words)?;
+    Ok(refused)
 }
 
 /// Connects to the first address of the server that answers, and signs in. Encrypted connections need a certificate of its name.
@@ -75,14 +136,9 @@ fn connect(options: &MailOptions, timeout: Duration) -> Result<SmtpConnection, S
     Ok(connection)
 }
 
-/// Returns whether the server cannot have taken it: it said no, or was not reached.
-fn was_not_sent(error: &Error) -> bool {
-    let has_refused = error.is_permanent() || error.is_transient() || error.is_client() || error.is_tls();
-    has_refused || source(error).is_some_and(was_not_reached)
-}
-
-fn source(error: &Error) -> Option<&io::Error> {
-    std::error::Error::source(error).and_then(|source| source.downcast_ref::<io::Error>())
+/// Returns whether the server said no.
+fn has_refused(error: &Error) -> bool {
+    error.is_permanent() || error.is_transient()
 }
 
 fn write(options: &MailOptions, [subject, text]: [&str; 2], id: &str) -> Result<Message, String> {

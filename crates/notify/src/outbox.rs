@@ -18,10 +18,13 @@ use super::receiver::Receiver;
 
 /// Processes at a time.
 const MOST_JOBS: usize = 8;
-/// The longest pause before a failed notification is tried again: the first is a second, each other one twice as long as the one before.
-const LONGEST_PAUSE_MS: i64 = 300_000;
+/// The longest pause before a failed notification is tried again, in milliseconds: the first is a second, each other one twice as long as the
+/// one before.
+pub const LONGEST_PAUSE_MS: i64 = 300_000;
 /// A notification that could not be sent within a day is given up.
 const LONGEST_TRIED_MS: i64 = 86_400_000;
+/// A mail that some of its addresses have is tried for the others for so long. The next notification of its subject waits meanwhile.
+const LONGEST_LEFT_MS: i64 = 600_000;
 /// The time between two looks at a process that runs.
 const LOOK_AFTER_MS: i64 = 100;
 
@@ -125,35 +128,45 @@ impl Outbox {
                 Progress::Failed("its process ended before it began".to_owned())
             }
             Some(Some(progress)) => progress,
-            None if delivery.next_ms > now_ms => {
+            // What is due later than any attempt can be was planned by a clock that was ahead.
+            None if (now_ms + 1..=now_ms + LONGEST_PAUSE_MS).contains(&delivery.next_ms) => {
                 return Ok(Step { next_ms: Some(delivery.next_ms), is_done_with_file: false });
             }
             None => Progress::Waiting,
         };
         self.started.remove(&key);
-        let mut end = |outcome: Outcome, reason: String| {
-            (delivery.outcome, delivery.reason) = (Some(outcome), reason);
-            Ok(Step { next_ms: None, is_done_with_file: true })
-        };
+        let is_old = now_ms - delivery.created_ms > LONGEST_TRIED_MS;
         match progress {
-            Progress::Delivered => end(Outcome::Delivered, String::new()),
-            Progress::Unknown(reason) => end(Outcome::Unknown, reason),
-            Progress::Interrupted => end(Outcome::Unknown, "its process was killed".to_owned()),
-            Progress::Failed(reason) if now_ms - delivery.created_ms > LONGEST_TRIED_MS => {
-                end(Outcome::GivenUp, reason)
+            Progress::Delivered => end(delivery, Outcome::Delivered, String::new()),
+            Progress::Unknown(reason) => end(delivery, Outcome::Unknown, reason),
+            Progress::Interrupted => end(delivery, Outcome::Unknown, "its process was killed".to_owned()),
+            Progress::DeliveredInPart { later, reason } => {
+                let begun_ms = *delivery.partly_ms.get_or_insert(now_ms);
+                if later.is_empty() || now_ms - begun_ms > LONGEST_LEFT_MS {
+                    return end(delivery, Outcome::Delivered, reason);
+                }
+                delivery.left_to = later;
+                again(delivery, reason, now_ms)
             }
-            Progress::Failed(reason) => {
-                let pause_ms = 1000_i64.saturating_mul(1 << delivery.attempts.min(20)).min(LONGEST_PAUSE_MS);
-                delivery.reason = reason;
-                delivery.attempts += 1;
-                delivery.next_ms = now_ms + pause_ms;
-                Ok(Step { next_ms: Some(delivery.next_ms), is_done_with_file: true })
+            // The others have it.
+            Progress::Failed(reason)
+                if delivery.partly_ms.is_some_and(|begun_ms| now_ms - begun_ms > LONGEST_LEFT_MS) =>
+            {
+                end(delivery, Outcome::Delivered, reason)
             }
+            Progress::Failed(reason) if is_old && delivery.partly_ms.is_none() => {
+                end(delivery, Outcome::GivenUp, reason)
+            }
+            Progress::Failed(reason) => again(delivery, reason, now_ms),
             Progress::Waiting => {
                 let Some(receiver) = receiver else {
                     // It may come back with the next configuration.
-                    if now_ms - delivery.created_ms > LONGEST_TRIED_MS {
-                        return end(Outcome::GivenUp, "there is no such receiver any more".to_owned());
+                    if is_old {
+                        return end(
+                            delivery,
+                            Outcome::GivenUp,
+                            "there is no such receiver any more".to_owned(),
+                        );
                     }
                     return Ok(Step { next_ms: Some(now_ms + LONGEST_PAUSE_MS), is_done_with_file: false });
                 };
@@ -200,6 +213,20 @@ struct Step {
     is_done_with_file: bool,
 }
 
+fn end<T: Subject>(delivery: &mut Delivery<T>, outcome: Outcome, reason: String) -> io::Result<Step> {
+    (delivery.outcome, delivery.reason) = (Some(outcome), reason);
+    Ok(Step { next_ms: None, is_done_with_file: true })
+}
+
+/// Plans the next attempt: later each time.
+fn again<T: Subject>(delivery: &mut Delivery<T>, reason: String, now_ms: i64) -> io::Result<Step> {
+    let pause_ms = 1000_i64.saturating_mul(1 << delivery.attempts.min(20)).min(LONGEST_PAUSE_MS);
+    delivery.reason = reason;
+    delivery.attempts += 1;
+    delivery.next_ms = now_ms + pause_ms;
+    Ok(Step { next_ms: Some(delivery.next_ms), is_done_with_file: true })
+}
+
 /// Reads how far a job came: `None` if there is none, `Some(None)` if it runs.
 fn progress(path: &Path) -> io::Result<Option<Option<Progress>>> {
     let mut file = match File::open(path) {
@@ -228,11 +255,17 @@ fn event<T: Subject>(delivery: &Delivery<T>) -> Option<Event> {
     let Delivery { receiver, reason, subject, .. } = delivery;
     let title = subject.title();
     match delivery.outcome {
-        Some(Outcome::Delivered) => None,
+        Some(Outcome::Delivered) if reason.is_empty() => None,
+        Some(Outcome::Delivered) => {
+            Some(format!("not all addresses of {receiver} have the notification of {title}: {reason}"))
+        }
         Some(Outcome::Unknown) => {
             Some(format!("it is not known whether {receiver} has the notification of {title}: {reason}; it is not sent again"))
         }
         Some(Outcome::GivenUp) => Some(format!("{receiver} did not get the notification of {title}: {reason}")),
+        None if delivery.partly_ms.is_some() => (delivery.attempts == 1).then(|| {
+            format!("some addresses of {receiver} do not have the notification of {title}; it is tried again: {reason}")
+        }),
         None => (delivery.attempts == 1).then(|| {
             format!("the notification of {title} could not be sent to {receiver}, which is tried again for a day: {reason}")
         }),
@@ -282,13 +315,12 @@ mod tests {
         }
     }
 
-    /// A process that ends before it has done anything is a failed attempt: the next one comes after a pause.
-    #[test]
-    fn a_process_that_does_not_begin_is_tried_again_later() {
-        let directory = std::env::temp_dir().join(format!("whit-outbox-{}", std::process::id()));
-        fs::create_dir_all(&directory).unwrap();
+    const DELIVERIES: DeliveryRecords = DeliveryRecords(0..1000);
+
+    /// A delivery that waits, its receiver, and an outbox whose jobs are done by a program.
+    fn waiting(directory: &Path, job_program: &str) -> (Records, Receiver, Outbox) {
+        fs::create_dir_all(directory).unwrap();
         let mut records = Records::open(&directory.join("records")).unwrap();
-        let deliveries = DeliveryRecords(0..1000);
         let receiver = Receiver {
             name: "ann".to_owned(),
             way: Way::Command(vec!["true".to_owned()]),
@@ -296,15 +328,23 @@ mod tests {
             tells_ends: true,
         };
         let delivery = Delivery::new(&receiver, Text("full".to_owned()), false, 0);
-        deliveries.update(&mut records, 1, &delivery).unwrap();
-        let mut outbox =
-            Outbox::open(directory.join("jobs"), vec!["/bin/false".into()], &[(1, delivery)]).unwrap();
+        DELIVERIES.update(&mut records, 1, &delivery).unwrap();
+        let outbox =
+            Outbox::open(directory.join("jobs"), vec![job_program.into()], &[(1, delivery)]).unwrap();
+        (records, receiver, outbox)
+    }
+
+    /// A process that ends before it has done anything is a failed attempt: the next one comes after a pause.
+    #[test]
+    fn a_process_that_does_not_begin_is_tried_again_later() {
+        let directory = std::env::temp_dir().join(format!("whit-outbox-{}", std::process::id()));
+        let (mut records, receiver, mut outbox) = waiting(&directory, "/bin/false");
         let deadline = Instant::now() + Duration::from_secs(60);
         let mut look = |now_ms| {
-            let known = (&mut records, DeliveryRecords(0..1000));
+            let known = (&mut records, DELIVERIES);
             let (next_ms, events) =
                 outbox.advance::<Text>(known, std::slice::from_ref(&receiver), now_ms).unwrap();
-            let attempts = deliveries.all::<Text>(&records).unwrap()[0].1.attempts;
+            let attempts = DELIVERIES.all::<Text>(&records).unwrap()[0].1.attempts;
             (next_ms, events.len(), attempts)
         };
         assert_eq!(look(0), (Some(LOOK_AFTER_MS), 0, 0));
@@ -318,6 +358,28 @@ mod tests {
         assert_eq!(failed, (Some(1005), 1, 1));
         // Not before that.
         assert_eq!(look(900), (Some(1005), 0, 1));
+        fs::remove_dir_all(&directory).unwrap();
+    }
+
+    /// The addresses that have a mail have it once, whatever becomes of the others.
+    #[test]
+    fn what_some_addresses_have_is_tried_for_the_others_alone() {
+        let directory = std::env::temp_dir().join(format!("whit-outbox-part-{}", std::process::id()));
+        let (mut records, receiver, mut outbox) = waiting(&directory, "/bin/true");
+        let mut ended = |progress: Progress, now_ms: i64| {
+            fs::write(directory.join("jobs/1"), format!("{{}}\nbegun\n{}", progress.line())).unwrap();
+            let known = (&mut records, DELIVERIES);
+            let (_, events) = outbox.advance::<Text>(known, std::slice::from_ref(&receiver), now_ms).unwrap();
+            let Delivery { outcome, left_to, .. } = DELIVERIES.all::<Text>(&records).unwrap()[0].1.clone();
+            (outcome, left_to, events.len())
+        };
+        let left = vec!["b@c".to_owned()];
+        let in_part = Progress::DeliveredInPart { later: left.clone(), reason: "450".to_owned() };
+        assert_eq!(ended(in_part, 1000), (None, left.clone(), 1));
+        let failed = || Progress::Failed("450".to_owned());
+        assert_eq!(ended(failed(), 5000), (None, left.clone(), 0));
+        // It is over after ten minutes, and one line says who does not have it.
+        assert_eq!(ended(failed(), 1001 + LONGEST_LEFT_MS), (Some(Outcome::Delivered), left, 1));
         fs::remove_dir_all(&directory).unwrap();
     }
 }

@@ -1,6 +1,6 @@
 //! How far a job came, as its file says.
 
-use std::io;
+use serde_json::json;
 
 /// How far a job came.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,6 +11,8 @@ pub(super) enum Progress {
     Interrupted,
     /// The receiver knows.
     Delivered,
+    /// Some of the receiver's addresses have it. Of the others, those that may take it later, and why they have not.
+    DeliveredInPart { later: Vec<String>, reason: String },
     /// The receiver does not know, for this reason.
     Failed(String),
     /// It is not known whether the receiver knows, for this reason.
@@ -19,6 +21,7 @@ pub(super) enum Progress {
 
 pub(super) const BEGUN: &str = "begun";
 const DELIVERED: &str = "delivered";
+const IN_PART: &str = "delivered in part: ";
 const FAILED: &str = "failed: ";
 const UNKNOWN: &str = "unknown: ";
 
@@ -29,36 +32,30 @@ impl Progress {
         match (lines.next(), lines.next()) {
             (None, _) => Self::Waiting,
             (Some(_), Some(DELIVERED)) => Self::Delivered,
-            (Some(_), Some(line)) => match (line.strip_prefix(FAILED), line.strip_prefix(UNKNOWN)) {
-                (Some(reason), _) => Self::Failed(reason.to_owned()),
-                (_, Some(reason)) => Self::Unknown(reason.to_owned()),
-                _ => Self::Interrupted,
-            },
+            (Some(_), Some(line)) => {
+                let after = |word: &str| line.strip_prefix(word).map(str::to_owned);
+                let found = after(IN_PART).map(Self::in_part).or_else(|| after(FAILED).map(Self::Failed));
+                found.or_else(|| after(UNKNOWN).map(Self::Unknown)).unwrap_or(Self::Interrupted)
+            }
             (Some(_), None) => Self::Interrupted,
         }
+    }
+
+    fn in_part(text: String) -> Self {
+        let (later, reason) = serde_json::from_str(&text).unwrap_or((Vec::new(), text));
+        Self::DeliveredInPart { later, reason }
     }
 
     pub(super) fn line(&self) -> String {
         let line = |text: &str, reason: &str| format!("{text}{}\n", reason.replace('\n', " "));
         match self {
             Self::Delivered => line(DELIVERED, ""),
+            Self::DeliveredInPart { later, reason } => line(IN_PART, &json!([later, reason]).to_string()),
             Self::Failed(reason) => line(FAILED, reason),
             Self::Unknown(reason) => line(UNKNOWN, reason),
             Self::Waiting | Self::Interrupted => String::new(),
         }
     }
-}
-
-/// Returns whether there was no connection.
-pub(super) fn was_not_reached(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::ConnectionRefused
-            | io::ErrorKind::HostUnreachable
-            | io::ErrorKind::NetworkUnreachable
-            | io::ErrorKind::NetworkDown
-            | io::ErrorKind::AddrNotAvailable
-    )
 }
 
 #[cfg(test)]
@@ -78,6 +75,9 @@ mod tests {
         ] {
             assert_eq!(Progress::of(text), progress, "{text}");
         }
+        let later = vec!["a@b".to_owned()];
+        let in_part = Progress::DeliveredInPart { later, reason: "full\nnow".to_owned() };
+        assert_eq!(Progress::of(&format!("{{}}\nbegun\n{}", in_part.line())), in_part);
         let odd = Progress::Failed("two\nlines".to_owned());
         assert_eq!(odd.line(), "failed: two lines\n");
     }

@@ -100,6 +100,11 @@ impl<T: Send + 'static> BackgroundJob<T> {
         }
     }
 
+    /// Returns whether a result is still to come.
+    pub fn is_busy(&self) -> bool {
+        lock(&self.slot).is_busy
+    }
+
     /// Passes the last result to a function (`None` if there is none yet), and whether it is stale.
     pub fn with_result<R>(&self, read: impl FnOnce(Option<&T>, bool) -> R) -> R {
         let slot = lock(&self.slot);

@@ -180,6 +180,11 @@ fn is_locked(descriptor: impl AsFd) -> bool {
     match flock(&descriptor, FlockOperation::NonBlockingLockExclusive) {
         // Closing the last descriptor would give it back, too; another process may be waiting for this lock.
         Ok(()) => flock(&descriptor, FlockOperation::Unlock).is_err(),
+        // Over NFS an exclusive lock needs a descriptor for writing (flock(2)). A shared one is refused while another has an exclusive one.
+        Err(Errno::BADF) => match flock(&descriptor, FlockOperation::NonBlockingLockShared) {
+            Ok(()) => flock(&descriptor, FlockOperation::Unlock).is_err(),
+            Err(error) => error == Errno::WOULDBLOCK,
+        },
         Err(error) => error == Errno::WOULDBLOCK,
     }
 }

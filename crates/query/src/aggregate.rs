@@ -9,6 +9,7 @@ use crate::expression::{Aggregation, LabelChoice};
 use crate::limits::Limits;
 use crate::number::write_in_full;
 use crate::over_time::quantile;
+use crate::sum::Sum;
 use crate::value::Column;
 
 /// The number of steps between two checks for interruption.
@@ -18,7 +19,7 @@ const STEPS_UNCHECKED: usize = 16;
 #[derive(Clone, Copy, Debug, Default)]
 struct Partial {
     count: f64,
-    value: f64,
+    value: Sum,
     mean: f64,
 }
 
@@ -27,14 +28,15 @@ impl Partial {
         self.count += 1.0;
         let is_first = self.count == 1.0;
         match operation {
-            Aggregation::Sum => self.value += value,
-            Aggregation::Minimum if is_first || value < self.value || self.value.is_nan() => {
-                self.value = value
+            Aggregation::Sum => self.value.add(value),
+            Aggregation::Minimum if is_first || value < self.value.sum || self.value.sum.is_nan() => {
+                self.value.sum = value
             }
-            Aggregation::Maximum if is_first || value > self.value || self.value.is_nan() => {
-                self.value = value
+            Aggregation::Maximum if is_first || value > self.value.sum || self.value.sum.is_nan() => {
+                self.value.sum = value
             }
             Aggregation::Average => {
+                self.value.add(value);
                 let mean = self.mean;
                 let stays = mean.is_infinite()
                     && (value.is_finite() || value.is_infinite() && (value > 0.0) == (mean > 0.0));
@@ -51,7 +53,7 @@ impl Partial {
                 } else {
                     let distance = value - self.mean;
                     self.mean += distance / self.count;
-                    self.value += distance * (value - self.mean);
+                    self.value.add(distance * (value - self.mean));
                 }
             }
             _ => {}
@@ -62,10 +64,13 @@ impl Partial {
         (self.count > 0.0).then_some(match operation {
             Aggregation::Count | Aggregation::CountValues(_) => self.count,
             Aggregation::Group => 1.0,
-            Aggregation::Average => self.mean,
-            Aggregation::StandardDeviation => (self.value / self.count).sqrt(),
-            Aggregation::Variance => self.value / self.count,
-            _ => self.value,
+            // A sum that is beyond all numbers may have a mean.
+            Aggregation::Average if !self.value.sum.is_finite() => self.mean,
+            Aggregation::Average => self.value.total() / self.count,
+            Aggregation::StandardDeviation => (self.value.total() / self.count).sqrt(),
+            Aggregation::Variance => self.value.total() / self.count,
+            Aggregation::Sum => self.value.total(),
+            _ => self.value.sum,
         })
     }
 }
@@ -219,5 +224,29 @@ pub(crate) fn rank(one: f64, other: f64, is_descending: bool) -> std::cmp::Order
         (false, false) if is_descending => other.partial_cmp(&one).unwrap_or(std::cmp::Ordering::Equal),
         (false, false) => one.partial_cmp(&other).unwrap_or(std::cmp::Ordering::Equal),
         (one, other) => one.cmp(&other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The value of one group of series with these values.
+    fn combined(operation: &Aggregation, values: impl Iterator<Item = f64>) -> f64 {
+        let columns: Vec<_> =
+            values.map(|value| Column { name: SeriesName::default(), values: vec![Some(value)] }).collect();
+        combine(operation, &LabelChoice::Only(Vec::new()), &columns, 1)[0].values[0].unwrap()
+    }
+
+    #[test]
+    fn sums_do_not_depend_on_the_order_of_series() {
+        let values: Vec<f64> = (1..=100).map(|place| 1.0 / f64::from(place)).collect();
+        for operation in [Aggregation::Sum, Aggregation::Average] {
+            let there = combined(&operation, values.iter().copied());
+            let back = combined(&operation, values.iter().rev().copied());
+            assert_eq!(there.to_bits(), back.to_bits(), "{operation:?}");
+        }
+        assert_eq!(combined(&Aggregation::Sum, [1e16, 1.0, -1e16].into_iter()), 1.0);
+        assert_eq!(combined(&Aggregation::Average, [1e308, 1e308].into_iter()), 1e308);
     }
 }

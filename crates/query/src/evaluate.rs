@@ -236,10 +236,10 @@ impl Evaluation<'_> {
                 let from_ms = to_ms.saturating_sub(range.length_ms);
                 samples.runs(from_ms, to_ms, &mut runs);
                 let argument = argument.get(place).copied().unwrap_or(f64::NAN);
-                over_time::apply(
-                    function,
-                    &over_time::Window { runs: &runs, from_ms, to_ms, at_ms, argument },
-                )
+                let may_begin = samples.may_begin();
+                let runs = &runs;
+                let window = over_time::Window { runs, from_ms, to_ms, at_ms, argument, may_begin };
+                over_time::apply(function, &window)
             };
             let values: Vec<Option<f64>> = match is_fixed && steps.count > 0 {
                 true => vec![at_step(0); steps.count],

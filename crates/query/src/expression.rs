@@ -77,7 +77,7 @@ pub(crate) struct Selector {
 }
 
 /// A condition on a label.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Matcher {
     /// The label; `__name__` is the metric.
     pub label: String,
@@ -86,7 +86,7 @@ pub struct Matcher {
 }
 
 /// A condition that a label's value must meet. A label that is not there is empty.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Condition {
     /// This text.
     Equal(String),

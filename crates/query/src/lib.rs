@@ -26,6 +26,7 @@ mod quantity;
 mod restrict;
 mod samples;
 mod source;
+mod sum;
 mod value;
 
 use std::cell::Cell;
@@ -200,6 +201,8 @@ pub fn functions() -> impl Iterator<Item = &'static str> {
 
 #[cfg(test)]
 mod tests {
+    use formats::series_name::SeriesName;
+
     use super::*;
 
     struct Nothing;
@@ -219,6 +222,48 @@ mod tests {
         assert_eq!(metrics("1 + time()"), named(&[]));
         for text in ["{a=\"b\"}", "a or {__name__=~\"x.*\"}", "sum({__name__!=\"x\",a=\"b\"})"] {
             assert_eq!(metrics(text), None, "{text}");
+        }
+    }
+
+    /// A counter that was at a value before it was counted on, and grows from the second 2 on.
+    struct Counter {
+        before: f64,
+        is_held: bool,
+    }
+
+    impl Source for Counter {
+        fn select(&self, _selection: &Selection<'_>) -> Result<Vec<Series>, String> {
+            let values = [0.0, 0.0, 1.0, 3.0, 4.0].map(|grown| self.before + grown);
+            let times_ms = [500, 1500, 2500, 3500, 4500];
+            let samples = match self.is_held {
+                true => {
+                    let changes = [(0, values[0]), (2, values[2]), (3, values[3]), (4, values[4])];
+                    Samples::Held { times_ms: times_ms.into(), changes: changes.into() }
+                }
+                false => {
+                    let point = |(at_ms, value)| Point { at_ms, value };
+                    Samples::Points(times_ms.into_iter().zip(values).map(point).collect())
+                }
+            };
+            Ok(vec![Series { name: SeriesName::new("counter"), samples }])
+        }
+    }
+
+    #[test]
+    fn a_held_counter_grows_alike_from_any_value() {
+        let increase = |before, is_held| {
+            let answer = Query::parse("increase(counter[5s])").unwrap();
+            match answer.at(&Counter { before, is_held }, 5000, &Limits::default()).unwrap() {
+                Answer::Vector(columns) => columns[0].1.value,
+                other => panic!("{other:?}"),
+            }
+        };
+        // Half an interval more at both ends. By itself it may have begun with its first sample, where it is 0.
+        for (before, is_held, expected) in
+            [(0.0, true, 5.0), (8.0, true, 5.0), (8.0, false, 5.0), (0.0, false, 4.5)]
+        {
+            let found = increase(before, is_held);
+            assert_eq!(found, expected, "from {before}, held: {is_held}");
         }
     }
 

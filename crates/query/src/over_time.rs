@@ -1,10 +1,11 @@
 //! Functions of the samples in a range.
 //!
-//! Sums are Neumaier's, as Prometheus' are: a thousand small increments of a large counter are not lost. Where a formula is Prometheus' own
-//! (how far a rate goes on beyond its samples), it is described in <https://prometheus.io/docs/prometheus/latest/querying/functions/>.
+//! Where a formula is Prometheus' own (how far a rate goes on beyond its samples), it is described in
+//! <https://prometheus.io/docs/prometheus/latest/querying/functions/>.
 
 use crate::function::OverTime;
 use crate::samples::Run;
+use crate::sum::Sum;
 
 /// The samples of one series in one range.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +19,8 @@ pub(crate) struct Window<'r> {
     pub(crate) at_ms: i64,
     /// The scalar beside the range.
     pub(crate) argument: f64,
+    /// The series may have begun shortly before its first sample, where a counter is 0.
+    pub(crate) may_begin: bool,
 }
 
 /// Applies a function to a window; `None` if it needs more samples.
@@ -77,8 +80,8 @@ fn values(runs: &[Run]) -> impl Iterator<Item = f64> {
 }
 
 /// Returns what a counter has grown (or a gauge has changed) over the whole range. Its samples do not reach the ends of the range: it is
-/// taken to go on as it did between them, to the ends if these are near, or half the usual distance of two samples; and a counter never to
-/// less than 0.
+/// taken to go on as it did between them, to the ends if these are near, or half the usual distance of two samples; and a counter that may
+/// have begun there never to less than 0.
 fn increase(window: &Window<'_>, is_counter: bool) -> Option<f64> {
     let runs = window.runs;
     let (first, last, count) = (runs.first()?, runs.last()?, count(runs));
@@ -97,7 +100,7 @@ fn increase(window: &Window<'_>, is_counter: bool) -> Option<f64> {
     let to_end = seconds(window.to_ms - last.last_ms);
     let sampled = seconds(last.last_ms - first.first_ms);
     let usual = sampled / (count - 1) as f64;
-    if is_counter && grown > 0.0 && first.value >= 0.0 {
+    if is_counter && window.may_begin && grown > 0.0 && first.value >= 0.0 {
         to_start = to_start.min(sampled * (first.value / grown));
     }
     let near = usual * 1.1;
@@ -203,32 +206,4 @@ pub(crate) fn quantile(part: f64, mut values: Vec<f64>) -> f64 {
     let upper = (lower + 1).min(values.len() - 1);
     let weight = rank - rank.floor();
     values[lower] * (1.0 - weight) + values[upper] * weight
-}
-
-/// A sum with what rounding took from it.
-#[derive(Clone, Copy, Debug, Default)]
-struct Sum {
-    sum: f64,
-    lost: f64,
-}
-
-impl Sum {
-    fn add(&mut self, value: f64) {
-        let total = self.sum + value;
-        self.lost += if self.sum.abs() >= value.abs() {
-            (self.sum - total) + value
-        } else {
-            (value - total) + self.sum
-        };
-        self.sum = total;
-    }
-
-    fn exact(self) -> f64 {
-        self.sum + self.lost
-    }
-
-    /// Returns the sum and what was lost of it; an infinite sum alone, since what it lost is no number.
-    fn total(self) -> f64 {
-        if self.sum.is_infinite() { self.sum } else { self.exact() }
-    }
 }

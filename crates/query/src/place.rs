@@ -16,9 +16,14 @@ pub(crate) fn check_depth(text: &str) -> Result<(), Fault> {
     check_brackets(text)?;
     let mut operators = 0;
     let (mut quote, mut word_start) = (None, None);
-    for (place, letter) in text.char_indices().chain([(text.len(), ' ')]) {
+    let mut letters = text.char_indices().chain([(text.len(), ' ')]);
+    while let Some((place, letter)) = letters.next() {
         if let Some(mark) = quote {
-            quote = Some(mark).filter(|mark| letter != *mark);
+            match letter {
+                // What is escaped ends no quotation.
+                '\\' if mark != '`' => drop(letters.next()),
+                _ => quote = Some(mark).filter(|mark| letter != *mark),
+            }
             continue;
         }
         if letter.is_alphanumeric() || letter == '_' {
@@ -33,6 +38,10 @@ pub(crate) fn check_depth(text: &str) -> Result<(), Fault> {
                 place.min(text.len() - 1),
                 format!("more than {MOST_OPERATORS} operators"),
             ));
+        }
+        // In a comment nothing is an operator, or a quotation mark.
+        if letter == '#' {
+            let _ = letters.find(|(_, letter)| *letter == '\n');
         }
         quote = Some(letter).filter(|letter| "\"'`".contains(*letter));
     }
@@ -197,6 +206,13 @@ mod tests {
         }
         assert!(check_depth(&"-".repeat(200)).is_err());
         assert!(check_depth(&format!("a{{b=\"{}\"}}", "+".repeat(200))).is_ok());
+        // What stands before them changes nothing about them.
+        for before in ["# '\n", "# \"\n", "a{b=\"\\\"\"} + ", "a{b='\\''} + ", "a{b=`\\`} + "] {
+            let long = |count: usize| format!("{before}{}", vec!["a"; count + 1].join(" + "));
+            assert!(check_depth(&long(60)).is_ok(), "{before}");
+            assert!(check_depth(&long(200)).is_err(), "{before}");
+        }
+        assert!(check_depth(&format!("a # {}", "+".repeat(200))).is_ok());
         assert!(check_depth("").is_ok());
     }
 

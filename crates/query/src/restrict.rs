@@ -19,7 +19,12 @@ pub(crate) fn restricted(text: &str, (label, value): (&str, &str), others: &str)
     matchers.retain(|matcher| matcher.name != METRIC);
     matchers.push(Matcher::new(MatchOp::Equal, label, value));
     restrict(&mut parsed, &matchers)?;
-    Ok(parsed.to_string())
+    // Not all that can be read is written as it was: an empty list of labels is left out.
+    let written = parsed.to_string();
+    match promql_parser::parser::parse(&written).is_ok_and(|read| read == parsed) {
+        true => Ok(written),
+        false => Err(Fault::new("this cannot be asked of one machine: write it in another way")),
+    }
 }
 
 fn restrict(expression: &mut Expr, matchers: &[Matcher]) -> Result<(), Fault> {
@@ -49,6 +54,8 @@ fn restrict_selector(selector: &mut VectorSelector, matchers: &[Matcher]) -> Res
         return Err(Fault::new("this cannot be asked of one machine"));
     }
     selector.matchers.matchers.extend(matchers.iter().cloned());
+    // As they are written.
+    selector.matchers.matchers.sort_by_key(ToString::to_string);
     Ok(())
 }
 
@@ -80,6 +87,8 @@ mod tests {
             assert_eq!(found, selectors);
         }
         assert!(restricted("sum(", ("instance", "a"), "").is_err());
+        // It would be written without its labels, which means something else.
+        assert!(restricted("x * ignoring () group_left y", ("instance", "a"), "").is_err());
         assert!(restricted("up", ("instance", "a"), "} or up{").is_err());
     }
 }

@@ -24,7 +24,8 @@ pub struct Point {
 pub enum Samples {
     /// Each by itself; [`STALE_BITS`] where the series ends.
     Points(Vec<Point>),
-    /// A value that rarely changes, at instants that many series have in common. A function of a range looks at the changes alone.
+    /// A value that rarely changes, at instants that many series have in common. A function of a range looks at the changes alone. In a
+    /// range a counter is counted from any instant on, so that only its differences mean something; before it began it has samples, too.
     Held {
         /// The instants, in milliseconds since 1970.
         times_ms: Arc<[i64]>,
@@ -47,6 +48,11 @@ impl Samples {
     /// Returns whether there is none.
     pub fn is_empty(&self) -> bool {
         self.stored() == 0
+    }
+
+    /// Returns whether these samples, if they are a counter's, may begin with it: it is 0 shortly before the first.
+    pub(crate) fn may_begin(&self) -> bool {
+        matches!(self, Self::Points(_))
     }
 
     /// Returns what it takes in memory, as a number of points.

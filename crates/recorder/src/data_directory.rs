@@ -4,6 +4,8 @@ use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use history::HISTORY;
 use probe::lock::{LockFile, Taken};
@@ -18,6 +20,9 @@ const LOCK: &str = "lock";
 const DATABASE_ENDS: [&str; 3] = [".sqlite", ".sqlite-wal", ".sqlite-shm"];
 /// The most bytes of a history in memory.
 const FALLBACK_BYTES: u64 = 64_000_000;
+/// A locked history is tried so often, with these pauses.
+const MOST_TRIES: usize = 40;
+const BETWEEN_TRIES: Duration = Duration::from_millis(250);
 
 /// A directory that no other agent records into, as long as this is kept.
 #[derive(Debug)]
@@ -35,7 +40,7 @@ impl DataDirectory {
     /// # Errors
     /// If another agent records there, a newer version did, or nothing can be written anywhere.
     pub(crate) fn take(options: &RecorderOptions, log: &Log) -> Result<(Self, Store), RecorderError> {
-        match Self::open(&options.data, &options.retention, false) {
+        match Self::open_when_free(options) {
             Err(error @ (RecorderError::System(..) | RecorderError::Store(_, StoreError::Database(_)))) => {
                 let Some(fallback) = &options.fallback else { return Err(error) };
                 let taken = Self::open(fallback, &options.retention, true)?;
@@ -45,6 +50,17 @@ impl DataDirectory {
             }
             taken => taken,
         }
+    }
+
+    /// Opens the history. One that another process has locked, as a copy of it does for a moment, is waited for.
+    fn open_when_free(options: &RecorderOptions) -> Result<(Self, Store), RecorderError> {
+        for _ in 1..MOST_TRIES {
+            match Self::open(&options.data, &options.retention, false) {
+                Err(RecorderError::Store(_, error)) if error.is_busy() => thread::sleep(BETWEEN_TRIES),
+                opened => return opened,
+            }
+        }
+        Self::open(&options.data, &options.retention, false)
     }
 
     /// Takes a directory and opens its history.

@@ -30,6 +30,7 @@ use service::{Level, Log};
 
 /// Cgroups and processes whose names are looked up in one tick.
 const NAMES_A_TICK: usize = 32;
+/// Those that wait for this; the others keep their numbers.
 const MOST_UNNAMED: usize = 4096;
 
 /// The sources and the store of a tick.
@@ -56,12 +57,12 @@ pub(crate) struct Recorder {
     directory: DataDirectory,
     now_file: Option<NowFile>,
     marks: OwnMarks,
-    /// As it was configured last.
+    /// The options that apply now.
     options: RecorderOptions,
 }
 
 impl Recorder {
-    /// Opens everything.
+    /// Opens the samplers, the store and the now file.
     ///
     /// # Errors
     /// If the machine cannot be read, or the history was written by a newer version.
@@ -171,7 +172,7 @@ impl Recorder {
         }
         let fault = match written {
             Ok(()) => None,
-            // Nothing is new about it.
+            // This was said already, and goes on.
             Err(StoreError::Waiting) => return,
             Err(error) => {
                 let path = self.directory.history.display();
@@ -258,7 +259,7 @@ impl Recorder {
                 (is_process && self.options.command_lines.is_some()).then_some(Named::Command(row.key));
             for named in [row.cgroup.map(Named::Cgroup), command].into_iter().flatten() {
                 if self.unnamed.len() < MOST_UNNAMED && !self.store.knows(named) {
-                    // Of several tasks in one cgroup the last is asked: it has ended last.
+                    // Of several tasks in one cgroup the last is asked: it is most likely to be there still.
                     self.unnamed.insert(named, row.key);
                 }
             }
@@ -298,10 +299,10 @@ impl Recorder {
         }
     }
 
-    /// Writes what is left.
+    /// Writes the ticks and marks that are left.
     ///
     /// # Errors
-    /// If that is not possible.
+    /// If the history cannot be written.
     pub(crate) fn close(self) -> Result<(), RecorderError> {
         let Self { store, directory, mut marks, .. } = self;
         marks.finish();

@@ -24,6 +24,8 @@ pub(crate) struct Later {
     pub(crate) message: String,
     /// The receiver was not reached, or not by who stands before it: it may have ended, and lost what it had not written.
     pub(crate) is_unreached: bool,
+    /// It has refused all of a shipment.
+    pub(crate) refuses_all: bool,
     /// As the receiver wants it.
     pub(crate) after: Option<Duration>,
 }
@@ -56,20 +58,20 @@ impl Delivery {
     /// # Errors
     /// If the receiver cannot be reached or wants it later.
     pub(crate) fn send_next(&mut self, shipment: &mut Shipment) -> Result<(), Later> {
-        let later = |message| Later { message, is_unreached: false, after: None };
-        let Some(pieces) = shipment.next() else { return Ok(()) };
-        let Some(body) = remote_write::encode(shipment.samples(&pieces)) else {
+        let refuses_all = |message| Later { message, is_unreached: false, refuses_all: true, after: None };
+        let Some(request) = shipment.next() else { return Ok(()) };
+        let Some(body) = remote_write::encode(shipment.samples(&request)) else {
             let refusal = Refusal { message: "larger than snappy can be".to_owned(), is_too_large: true };
-            return shipment.divide(pieces, &refusal).map_err(later);
+            return shipment.divide(request, &refusal).map_err(refuses_all);
         };
         match self.post(&body) {
             Ok(Answer::Taken) => {
-                shipment.take(&pieces, body.len());
+                shipment.take(&request, body.len());
                 Ok(())
             }
-            Ok(Answer::Refused(refusal)) => shipment.divide(pieces, &refusal).map_err(later),
+            Ok(Answer::Refused(refusal)) => shipment.divide(request, &refusal).map_err(refuses_all),
             Err(later) => {
-                shipment.put_back(pieces);
+                shipment.put_back(request);
                 Err(later)
             }
         }
@@ -81,8 +83,10 @@ impl Delivery {
         for (name, value) in remote_write::HEADERS.into_iter().chain(own) {
             request = request.header(name, value);
         }
-        let unreached =
-            |error: &http_client::Error| Later { message: described(error), is_unreached: true, after: None };
+        let unreached = |error: &http_client::Error| {
+            let message = described(error);
+            Later { message, is_unreached: true, refuses_all: false, after: None }
+        };
         let begun = Timestamp::now();
         let mut response = request.send(body).map_err(|error| unreached(&error))?;
         let ended = Timestamp::now();
@@ -90,7 +94,7 @@ impl Delivery {
         self.clock_ahead_s = date.and_then(|date| ahead_s([begun, ended], date)).or(self.clock_ahead_s);
         let status = response.status();
         let after = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
-        let after = after.and_then(|text| text.trim().parse().ok()).map(Duration::from_secs);
+        let after = after.and_then(|text| pause_of(text, ended));
         let after = after.map(|after| after.min(LONGEST_PAUSE));
         // Read to its end, so that the connection is used again; the rest of a longer one is not waited for.
         let text =
@@ -104,7 +108,10 @@ impl Delivery {
             400 | 409 | 413 | 422 => {
                 Ok(Answer::Refused(Refusal { message, is_too_large: status.as_u16() == 413 }))
             }
-            status => Err(Later { message, is_unreached: matches!(status, 502 | 504), after }),
+            status => {
+                let is_unreached = matches!(status, 502 | 504);
+                Err(Later { message, is_unreached, refuses_all: false, after })
+            }
         }
     }
 }
@@ -129,9 +136,28 @@ fn message(status: &str, reason: Option<&str>, text: &str) -> String {
     format!("status {status}: {reason}").trim_end_matches([':', ' ']).to_owned()
 }
 
+/// Returns the pause that a header `Retry-After` asks for, in seconds or up to a date (RFC 9110, 10.2.3).
+fn pause_of(text: &str, now: Timestamp) -> Option<Duration> {
+    let text = text.trim();
+    if let Ok(seconds) = text.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let at = jiff::fmt::rfc2822::parse(text).ok()?.timestamp();
+    Some(Duration::try_from(at.duration_since(now)).unwrap_or_default())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pause_is_in_seconds_or_up_to_a_date() {
+        let now = "2024-05-01T10:00:07Z".parse().unwrap();
+        assert_eq!(pause_of(" 30 ", now), Some(Duration::from_secs(30)));
+        assert_eq!(pause_of("Wed, 01 May 2024 10:02:07 GMT", now), Some(Duration::from_secs(120)));
+        assert_eq!(pause_of("Wed, 01 May 2024 10:00:00 GMT", now), Some(Duration::ZERO));
+        assert_eq!(pause_of("soon", now), None);
+    }
 
     #[test]
     fn the_date_of_an_answer_is_a_clock() {

@@ -15,7 +15,7 @@ const DIRECTORY: &str = "remote-write";
 /// They are the agent's alone, as the history is.
 const DIRECTORY_MODE: u32 = 0o700;
 const MODE: u32 = 0o600;
-const ENDED: &str = "the configuration has no such receiver any more";
+const REMOVED: &str = "the configuration has no such receiver any more";
 /// The most refused series that are listed.
 const MOST_REFUSED: usize = 20;
 
@@ -23,24 +23,24 @@ const MOST_REFUSED: usize = 20;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Progress {
-    /// Its name.
+    /// The name of the receiver.
     pub name: String,
     /// Where requests go, without a password.
     pub url: String,
     /// It has taken the history of the machine up to this tick, in nanoseconds since 1970.
     pub place_ns: Option<i64>,
-    /// The same of the history of checks.
+    /// It has taken the history of checks up to this tick.
     pub checks_place_ns: Option<i64>,
     /// It has taken the answers of recording rules up to this step.
     pub rules_place_ns: Option<i64>,
-    /// The same of the history of exporters.
+    /// It has taken the history of exporters up to this tick.
     pub exporters_place_ns: Option<i64>,
     /// What is on its way goes up to these ticks of the machine and of checks, this step of rules and this tick of exporters, in nanoseconds since 1970. The same is
     /// sent after a restart: a receiver that has taken it already would refuse more that comes with it.
     pub sending_to_ns: Vec<Option<i64>>,
-    /// It goes on behind these places, by origin, where they are before those above: the receiver may have lost what it took last.
+    /// Where sending goes on, by origin, if that is before the places above: the receiver may have lost what it took last.
     pub again_from_ns: Vec<Option<i64>>,
-    /// Requests that were answered well.
+    /// Requests that were answered with success.
     pub requests_count: u64,
     /// Bodies of these, in bytes.
     pub sent_bytes: u64,
@@ -60,7 +60,7 @@ pub struct Progress {
     pub damaged_count: u64,
     /// How much history the retention removed before it was sent, in nanoseconds.
     pub missed_ns: u64,
-    /// The trouble now; `None`: there is none.
+    /// What is wrong now.
     pub trouble: Option<String>,
     /// The series that were refused last, the last one first.
     pub refused: Vec<RefusedSeries>,
@@ -69,7 +69,7 @@ pub struct Progress {
 /// A series whose samples were refused.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RefusedSeries {
-    /// Its name.
+    /// The name of the series.
     pub series: String,
     /// How many samples.
     pub count: u64,
@@ -94,7 +94,7 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    /// Takes it; `None` if another thread has it.
+    /// Takes the lock; `None` if another thread has it.
     ///
     /// # Errors
     /// If the directory cannot be written.
@@ -135,8 +135,8 @@ impl Progress {
         }
     }
 
-    /// Lets all go out again that is behind these places, by origin. Returns for which of them that is more than before.
-    pub(crate) fn go_again_from(&mut self, places_ns: [Option<i64>; ORIGIN_COUNT]) -> [bool; ORIGIN_COUNT] {
+    /// Sends again what is behind these places, by origin. Returns for which of them that is more than before.
+    pub(crate) fn send_again_from(&mut self, places_ns: [Option<i64>; ORIGIN_COUNT]) -> [bool; ORIGIN_COUNT] {
         let mut has_moved = [false; ORIGIN_COUNT];
         for ((from_ns, place_ns), has_moved) in
             self.again_from_ns.iter_mut().zip(places_ns).zip(&mut has_moved)
@@ -150,7 +150,7 @@ impl Progress {
         has_moved
     }
 
-    /// Reads that of a receiver.
+    /// Reads the progress of a receiver.
     ///
     /// # Errors
     /// If there is one that cannot be read, for another reason than that it is damaged.
@@ -171,7 +171,7 @@ impl Progress {
         }
     }
 
-    /// Reads those of all receivers that a data directory knows, by name. Of one that cannot be read the trouble is known.
+    /// Reads the progress of all receivers that a data directory knows, by name. If a file cannot be read, only its name and the trouble are known.
     ///
     /// # Errors
     /// If the directory cannot be read.
@@ -198,23 +198,23 @@ impl Progress {
         Ok(all)
     }
 
-    /// Says of receivers that the configuration does not have that they are over.
+    /// Marks the receivers that the configuration does not have any more.
     ///
     /// # Errors
     /// If the directory cannot be read or written.
-    pub fn end_others(data: &Path, configured: &[ReceiverOptions]) -> io::Result<()> {
+    pub fn mark_removed(data: &Path, configured: &[ReceiverOptions]) -> io::Result<()> {
         let is_configured = |progress: &Self| configured.iter().any(|options| options.name == progress.name);
         for mut progress in Self::read_all(data)?.into_iter().filter(|progress| !is_configured(progress)) {
-            // One that cannot be read has no place.
-            if progress.place_ns.is_some() && progress.trouble.as_deref() != Some(ENDED) {
-                progress.trouble = Some(ENDED.to_owned());
+            // Without a place the file could not be read.
+            if progress.place_ns.is_some() && progress.trouble.as_deref() != Some(REMOVED) {
+                progress.trouble = Some(REMOVED.to_owned());
                 progress.write(data)?;
             }
         }
         Ok(())
     }
 
-    /// Writes it: whole or not at all, also if the power fails.
+    /// Writes the file: whole or not at all, also if the power fails.
     ///
     /// # Errors
     /// If the directory cannot be written.
@@ -263,8 +263,8 @@ mod tests {
         assert_eq!(Progress::read(&data, "store").unwrap(), Found::Known(Box::new(progress.clone())));
         assert_eq!(Progress::read_all(&data).unwrap(), [progress.clone()]);
         assert_eq!(progress.behind_ns(3_500_000_000), Some(2_500_000_000));
-        Progress::end_others(&data, &[]).unwrap();
-        assert_eq!(Progress::read_all(&data).unwrap()[0].trouble.as_deref(), Some(ENDED));
+        Progress::mark_removed(&data, &[]).unwrap();
+        assert_eq!(Progress::read_all(&data).unwrap()[0].trouble.as_deref(), Some(REMOVED));
         fs::write(file(&data, "store"), "{").unwrap();
         assert!(Progress::read_all(&data).unwrap()[0].trouble.is_some());
         assert!(matches!(Progress::read(&data, "store").unwrap(), Found::Damaged(_)));

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use formats::series_name::{METRIC, SeriesName};
-use history::past::{BatchedSource, Past};
+use history::past::{BatchedSource, EXPORTERS, Past};
 use query::{Answer, Limits, Query, QueryError, STALE_BITS, Source};
 use store::StoreError;
 
@@ -26,6 +26,8 @@ const LONGEST_ALONE: Duration = Duration::from_secs(10);
 const ASIDE: Duration = Duration::from_secs(600);
 /// Where the newest tick is still to come, since the clock was set back, those before this time are written.
 const WRITTEN_NS: i64 = 10_000_000_000;
+/// A tick of exporters is there so long after its time at the latest: it waits for answers for two seconds.
+const EXPORTERS_NS: i64 = 3_000_000_000;
 /// The most points that an evaluation may have in memory: 64 MB.
 const MOST_POINTS: usize = 4_000_000;
 
@@ -74,6 +76,8 @@ impl RuleReader {
         let from_ns = behind_ns.max(first_ns - 1);
         // A step is evaluated when a tick behind it is there: then nothing of it is missing.
         let newest_ns = if newest_ns > now_ns { now_ns - WRITTEN_NS } else { newest_ns };
+        let has_exporters = path.with_file_name(EXPORTERS).exists();
+        let newest_ns = if has_exporters { newest_ns.min(now_ns - EXPORTERS_NS) } else { newest_ns };
         let Some(first_step_ns) = self.first_step_ns(from_ns, to_ns.unwrap_or(newest_ns).min(newest_ns))
         else {
             return Ok(None);
@@ -132,7 +136,8 @@ impl RuleReader {
         });
         let due: Vec<Due<'_>> = due.collect();
         let answers: Vec<Result<Answered, NoAnswer>> = if is_alone {
-            within_limits(LONGEST_ALONE, |limits| due.iter().map(|due| due.evaluate(past, limits)).collect())
+            // Each has this time.
+            due.iter().map(|due| within_limits(LONGEST_ALONE, |limits| due.evaluate(past, limits))).collect()
         } else {
             within_limits(LONGEST_EVALUATION, |limits| {
                 let all = |source: &BatchedSource<'_>| {

@@ -80,10 +80,14 @@ impl Reader {
         // Ticks whose time is still to come were recorded before the clock was set back.
         let damaged = history.read_all(
             &names,
-            from_ns + 1,
+            // The last tick of the part before says which series may end at the first one of this.
+            from_ns,
             end_ns.min(now_ns.max(from_ns + 1)),
             |place, reading| {
                 let at_ns = reading.clock().realtime.0.cast_signed();
+                if at_ns <= from_ns {
+                    return;
+                }
                 newest_ns = newest_ns.max(Some(at_ns));
                 let value = match reading {
                     Reading::Sample(sample) => sample.value,
@@ -93,7 +97,8 @@ impl Reader {
             },
         )?;
         let count: usize = samples.iter().map(Vec::len).sum();
-        self.learn(count, end_ns - from_ns);
+        // Time that is still to come has no samples.
+        self.learn(count, end_ns.min(last_ns.min(now_ns)) - from_ns);
         // The next tick may be one that was read before now, and is not written yet.
         let to_ns = if is_last { newest_ns } else { Some(end_ns) };
         let Some(to_ns) = to_ns else { return Ok(None) };
@@ -106,7 +111,7 @@ impl Reader {
 
     /// Chooses the length of the next part by how many samples this one had.
     fn learn(&mut self, count: usize, length_ns: i64) {
-        if count == 0 {
+        if count == 0 || length_ns <= 0 {
             return;
         }
         // No more than twice as long: samples may come closer.

@@ -1,8 +1,10 @@
 //! What the thread of a receiver does: it reads what is behind the receiver's place, sends it, and moves the place.
 
+mod report;
+
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver as Inbox, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use service::{Level, Log};
@@ -58,8 +60,12 @@ pub(crate) struct Sending {
     progress: Progress,
     shared: SharedProgress,
     on_its_way: Option<OnItsWay>,
+    /// Shipments that were refused as a whole, by [`Origin`]. They wait until the receiver takes samples of another origin.
+    refused: [Option<OnItsWay>; ORIGIN_COUNT],
     /// When all origins were asked anew.
     passed_at: Instant,
+    /// The place of the origin whose turn it is: a receiver that is slow keeps none of them back.
+    next_origin: usize,
     unsettled: Unsettled,
     /// It could not be reached when it was tried last.
     is_unreached: bool,
@@ -79,7 +85,9 @@ impl Sending {
             progress: Progress::default(),
             shared,
             on_its_way: None,
+            refused: Default::default(),
             passed_at: Instant::now(),
+            next_origin: 0,
             unsettled: Unsettled::new(options.again),
             is_unreached: false,
             pause: FIRST_PAUSE,
@@ -162,7 +170,7 @@ impl Sending {
             // The receiver may have ended while no agent was there to see it. When it took what, is not known any more.
             let again_ns = i64::try_from(self.options.again.as_nanos()).unwrap_or(i64::MAX);
             let places = ORIGINS.map(|origin| Some(self.progress.place(origin)?.saturating_sub(again_ns)));
-            self.progress.go_again_from(places);
+            self.progress.send_again_from(places);
         }
         Ok(())
     }
@@ -170,14 +178,22 @@ impl Sending {
     /// Makes the next request. Returns whether there is more to do.
     fn turn(&mut self) -> Result<bool, Later> {
         if self.on_its_way.is_none() {
-            self.on_its_way = self.next();
+            // Where nothing else is to go, what was refused is tried again.
+            self.on_its_way = self.next().or_else(|| self.next_refused());
         }
         let Some(on_its_way) = &mut self.on_its_way else {
             self.sources.iter_mut().for_each(|source| source.is_done = false);
+            self.rest();
             return Ok(false);
         };
         if let Err(later) = self.delivery.send_next(&mut on_its_way.shipment) {
             self.progress.failures_count += 1;
+            if later.refuses_all
+                && let Some(refused) = self.on_its_way.take()
+            {
+                let origin = refused.origin as usize;
+                self.refused[origin] = Some(refused);
+            }
             if later.is_unreached && !std::mem::replace(&mut self.is_unreached, true) {
                 self.step_back();
             }
@@ -202,19 +218,33 @@ impl Sending {
             self.passed_at = Instant::now();
             self.sources.iter_mut().for_each(|source| source.is_done = false);
         }
-        for origin in ORIGINS {
-            if self.sources[origin as usize].is_done {
+        for step in 0..ORIGIN_COUNT {
+            let origin = ORIGINS[(self.next_origin + step) % ORIGIN_COUNT];
+            let refused = &mut self.refused[origin as usize];
+            if refused.as_ref().is_some_and(|refused| refused.shipment.is_receiver_fine()) {
+                return refused.take();
+            }
+            if self.sources[origin as usize].is_done || refused.is_some() {
                 continue;
             }
             let next = self.next_of(origin);
             let source = &mut self.sources[origin as usize];
             source.fault = next.as_ref().err().map(|error| format!("{}: {error}", source.path.display()));
-            match next {
-                Ok(Some(next)) => return Some(next),
-                Ok(None) | Err(_) => source.is_done = true,
+            source.is_done = !matches!(next, Ok(Some(_)));
+            if let Ok(Some(next)) = next {
+                self.next_origin = origin as usize + 1;
+                return Some(next);
             }
         }
         None
+    }
+
+    /// Tries again what was refused, one origin after the other.
+    fn next_refused(&mut self) -> Option<OnItsWay> {
+        let places = (0..ORIGIN_COUNT).map(|step| (self.next_origin + step) % ORIGIN_COUNT);
+        let place = places.into_iter().find(|place| self.refused[*place].is_some())?;
+        self.next_origin = place + 1;
+        self.refused[place].take()
     }
 
     fn next_of(&mut self, origin: Origin) -> Result<Option<OnItsWay>, String> {
@@ -307,6 +337,9 @@ impl Sending {
         if is_again && !is_in_doubt {
             self.progress.again_from_ns[origin as usize] = Some(to_ns).filter(|to_ns| *to_ns < place_ns);
         }
+        if shipment.taken_count > 0 {
+            self.refused.iter_mut().flatten().for_each(|refused| refused.shipment.set_receiver_fine());
+        }
         self.progress.missed_ns += missed_ns;
         self.progress.damaged_count += damaged;
         self.progress.rule_failures_count += faults.len() as u64;
@@ -353,59 +386,14 @@ impl Sending {
         if let Some((origin, range)) = taken {
             self.unsettled.take(origin, range);
         }
-        let has_moved = self.progress.go_again_from(self.unsettled.places());
+        let has_moved = self.progress.send_again_from(self.unsettled.places());
         if let Some(on_its_way) = &mut self.on_its_way {
             on_its_way.is_in_doubt |= taken.is_some() || has_moved[on_its_way.origin as usize];
         }
-        self.keep();
-    }
-
-    /// Says what is wrong. Returns how long to wait: longer each time, and not as long as others that failed at the same time.
-    fn wait_after(&mut self, Later { message, after, .. }: Later) -> Duration {
-        self.say(Some(message));
-        let jitter = f64::from((now_ns() / 1000 % 400) as u32) / 1000.0;
-        let pause = self.pause.mul_f64(0.8 + jitter);
-        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
-        after.unwrap_or_default().max(pause)
-    }
-
-    /// Keeps the progress with the trouble that there is now, and lets the log say when one begins or ends.
-    fn say(&mut self, trouble: Option<String>) {
-        let name = &self.options.name;
-        match (&trouble, self.is_in_trouble) {
-            (Some(trouble), false) => {
-                let rest = "it is tried again, and nothing is lost as long as the history has it";
-                self.log
-                    .write(Level::Warning, &format!("remote write to {name}: {}; {rest}", trouble.shown()));
-            }
-            (None, true) => self.log.write(Level::Info, &format!("remote write to {name} works again")),
-            _ => {}
-        }
-        self.is_in_trouble = trouble.is_some();
-        let of_history = || self.sources.iter().find_map(|source| source.fault.clone());
-        self.progress.trouble = trouble.or_else(of_history);
-        let whats =
-            ["the history that is sent", "the history of checks that is sent", "the history that rules read"];
-        for (origin, what) in whats.into_iter().enumerate() {
-            self.log.fault(
-                what,
-                self.sources[origin].fault.as_ref().map(|fault| format!("remote write to {name}: {fault}")),
-            );
+        for refused in self.refused.iter_mut().flatten() {
+            refused.is_in_doubt |= has_moved[refused.origin as usize];
         }
         self.keep();
-    }
-
-    /// Keeps the progress for the next agent, and shows it to this one. Before it was read there is none.
-    fn keep(&mut self) {
-        let name = &self.options.name;
-        if self.progress.name.is_empty() {
-            return;
-        }
-        *self.shared.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.progress.clone());
-        let written = self.progress.write(&self.data);
-        let unwritten =
-            written.err().map(|error| format!("remote write to {name}: its place cannot be kept: {error}"));
-        self.log.fault("the place of a receiver", unwritten);
     }
 }
 

@@ -29,15 +29,36 @@ pub(crate) struct Piece {
     samples: Range<usize>,
 }
 
+/// A request that is to be made.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    /// The place of the request that it is a part of, among those that were to be made at first.
+    root: usize,
+    pieces: Vec<Piece>,
+}
+
+/// What became of a request that was to be made at first, and of its parts.
+#[derive(Clone, Copy, Debug, Default)]
+struct Fate {
+    is_taken: bool,
+    /// Pieces that were refused.
+    refused: usize,
+    /// Those of them that are older than what the receiver has, as it says: so it works.
+    late: usize,
+}
+
 /// Samples on their way to a receiver. It stays the same until all are taken or refused, however often that is tried: a request that is made
 /// again has the same samples.
 #[derive(Debug)]
 pub(crate) struct Shipment {
     series: Vec<NextSamples>,
     /// The requests that are to be made, the next one last.
-    waiting: Vec<Vec<Piece>>,
-    /// Those that were to be made at first.
-    first: Vec<Vec<Piece>>,
+    waiting: Vec<Request>,
+    /// Those that were to be made at first, and what became of each.
+    first: Vec<Request>,
+    fates: Vec<Fate>,
+    /// The receiver takes samples of other origins. If it refuses these, the reason is in them, and not in the receiver.
+    is_receiver_fine: bool,
     /// Requests that were refused.
     refused_requests: usize,
     pub(crate) requests_count: u64,
@@ -62,12 +83,16 @@ impl Shipment {
                 Some(_) => others.push(piece),
             }
         }
-        let mut waiting = requests_of(others);
-        waiting.extend(requests_of(usual));
+        let mut requests = requests_of(others);
+        requests.extend(requests_of(usual));
+        let first: Vec<Request> =
+            requests.into_iter().enumerate().map(|(root, pieces)| Request { root, pieces }).collect();
         Self {
             series,
-            first: waiting.clone(),
-            waiting,
+            fates: vec![Fate::default(); first.len()],
+            waiting: first.clone(),
+            first,
+            is_receiver_fine: false,
             refused_requests: 0,
             requests_count: 0,
             sent_bytes: 0,
@@ -78,31 +103,44 @@ impl Shipment {
     }
 
     /// Takes out the next request; `None`: there is none.
-    pub(crate) fn next(&mut self) -> Option<Vec<Piece>> {
+    pub(crate) fn next(&mut self) -> Option<Request> {
         self.waiting.pop()
     }
 
     /// The series of a request, each with its samples.
     pub(crate) fn samples<'s>(
         &'s self,
-        pieces: &'s [Piece],
+        request: &'s Request,
     ) -> impl Iterator<Item = (&'s SeriesName, &'s [(i64, f64)])> {
-        pieces.iter().map(|piece| {
+        request.pieces.iter().map(|piece| {
             let NextSamples { name, samples } = &self.series[piece.series];
             (name, &samples[piece.samples.clone()])
         })
     }
 
     /// Counts a request that was taken, of so many bytes.
-    pub(crate) fn take(&mut self, pieces: &[Piece], bytes: usize) {
+    pub(crate) fn take(&mut self, request: &Request, bytes: usize) {
         self.requests_count += 1;
         self.sent_bytes += bytes as u64;
-        self.taken_count += pieces.iter().map(|piece| piece.samples.len() as u64).sum::<u64>();
+        self.fates[request.root].is_taken = true;
+        self.taken_count += request.pieces.iter().map(|piece| piece.samples.len() as u64).sum::<u64>();
     }
 
     /// Puts back a request that is to be made again.
-    pub(crate) fn put_back(&mut self, pieces: Vec<Piece>) {
-        self.waiting.push(pieces);
+    pub(crate) fn put_back(&mut self, request: Request) {
+        // Whether it takes others is to be seen anew after an outage.
+        self.is_receiver_fine = false;
+        self.waiting.push(request);
+    }
+
+    /// Takes note that the receiver takes samples of others.
+    pub(crate) fn set_receiver_fine(&mut self) {
+        self.is_receiver_fine = true;
+    }
+
+    /// Returns whether the receiver takes samples of others.
+    pub(crate) fn is_receiver_fine(&self) -> bool {
+        self.is_receiver_fine
     }
 
     /// Returns whether all are taken or refused.
@@ -121,8 +159,12 @@ impl Shipment {
     ///
     /// # Errors
     /// If all is refused: then it is the receiver's trouble, and the shipment begins again.
-    pub(crate) fn divide(&mut self, pieces: Vec<Piece>, answer: &Refusal) -> Result<(), String> {
+    pub(crate) fn divide(&mut self, request: Request, answer: &Refusal) -> Result<(), String> {
         self.refused_requests += 1;
+        let Request { root, pieces } = request;
+        // The receiver had so much of it that the answer to it must have been lost: what is left of it is sent as it is.
+        let Fate { is_taken, late, .. } = self.fates[root];
+        let is_known = !is_taken && late >= MOST_ALONE && is_late(&answer.message);
         let halves = match &pieces[..] {
             [one] if answer.is_too_large && one.samples.len() > 1 => {
                 let middle = one.samples.start + one.samples.len() / 2;
@@ -135,31 +177,35 @@ impl Shipment {
                 Some([first.to_vec(), last.to_vec()])
             }
         };
-        match halves.filter(|_| self.refused_requests <= MOST_REFUSED) {
+        match halves.filter(|_| !is_known && self.refused_requests <= MOST_REFUSED) {
             // The earlier samples first.
-            Some([first, last]) => self.waiting.extend([last, first]),
-            None => self.refuse(&pieces, &answer.message),
-        }
-        if self.taken_count > 0 || self.refused.len() - self.aside < MOST_ALONE {
-            return Ok(());
-        }
-        let is_late = |message: &str| LATE.iter().any(|words| message.contains(words));
-        if self.refused[self.aside..].iter().all(|(.., message)| is_late(message)) {
-            // A receiver that has all of it already: its answer was lost.
-            for pieces in std::mem::take(&mut self.waiting) {
-                self.refuse(&pieces, &answer.message);
+            Some(halves) => {
+                self.waiting.extend(halves.into_iter().rev().map(|pieces| Request { root, pieces }))
             }
+            None => self.refuse(root, &pieces, &answer.message),
+        }
+        let Fate { refused, late, .. } = self.fates[root];
+        if self.taken_count > 0 || self.is_receiver_fine || refused < MOST_ALONE || late > 0 {
             return Ok(());
         }
         self.refused.truncate(self.aside);
+        self.fates.fill(Fate::default());
         (self.waiting, self.refused_requests) = (self.first.clone(), 0);
         Err(format!("it refuses everything: {}", answer.message))
     }
 
-    fn refuse(&mut self, pieces: &[Piece], message: &str) {
+    fn refuse(&mut self, root: usize, pieces: &[Piece], message: &str) {
+        let fate = &mut self.fates[root];
+        fate.refused += pieces.len();
+        fate.late += if is_late(message) { pieces.len() } else { 0 };
         let refused = pieces.iter().map(|piece| (piece.series, piece.samples.len(), message.to_owned()));
         self.refused.extend(refused);
     }
+}
+
+/// Returns whether a receiver says that samples are older than those that it has.
+fn is_late(message: &str) -> bool {
+    LATE.iter().any(|words| message.contains(words))
 }
 
 /// Divides pieces into requests, the first one last.
@@ -210,8 +256,8 @@ impl Suspects {
 
     /// Learns from a shipment that is over.
     pub(crate) fn learn(&mut self, shipment: &Shipment) {
-        // Where nothing was taken it is not about single series.
-        if shipment.taken_count == 0 {
+        // Where nothing was taken it is not about single series, unless others' are.
+        if shipment.taken_count == 0 && !shipment.is_receiver_fine {
             return;
         }
         if self.known.len() > MOST_SUSPECTS {
@@ -257,8 +303,9 @@ mod tests {
     /// asked.
     fn send(shipment: &mut Shipment, bad: &[&str], most: usize, message: &str) -> Result<usize, String> {
         let mut requests = 0;
-        while let Some(pieces) = shipment.waiting.pop() {
+        while let Some(request) = shipment.waiting.pop() {
             requests += 1;
+            let pieces = &request.pieces;
             let count: usize = pieces.iter().map(|piece| piece.samples.len()).sum();
             let is_bad = |piece: &Piece| {
                 let name = shipment.series[piece.series].name.metric();
@@ -266,9 +313,9 @@ mod tests {
             };
             if count > most || pieces.iter().any(is_bad) {
                 let is_too_large = count > most;
-                shipment.divide(pieces, &Refusal { message: message.to_owned(), is_too_large })?;
+                shipment.divide(request, &Refusal { message: message.to_owned(), is_too_large })?;
             } else {
-                shipment.taken_count += count as u64;
+                shipment.take(&request, 1);
             }
         }
         Ok(requests)
@@ -325,6 +372,38 @@ mod tests {
         let requests = send(&mut shipment, &["*"], usize::MAX, "status 400: out of order sample").unwrap();
         assert!(requests < 2 * MOST_ALONE + 10, "{requests}");
         assert_eq!((shipment.taken_count, shipment.refused().count()), (0, 100));
+    }
+
+    #[test]
+    fn what_a_receiver_has_already_says_nothing_of_the_next_request() {
+        let all = (0..100).map(|number| series(&format!("m{number}"), 200)).collect();
+        let mut shipment = Shipment::new(all, &Suspects::default());
+        assert_eq!(shipment.waiting.len(), 2);
+        let had: Vec<String> = (0..50).map(|number| format!("m{number}")).collect();
+        let had: Vec<&str> = had.iter().map(String::as_str).collect();
+        let late = "status 400: out of order sample";
+        let requests = send(&mut shipment, &had, usize::MAX, late).unwrap();
+        assert_eq!((shipment.taken_count, shipment.refused().count()), (50 * 200, 50));
+        assert!(requests < 2 * MOST_ALONE + 20, "{requests}");
+        // Nor of the rest of the same one.
+        let mut shipment = Shipment::new(hundred(), &Suspects::default());
+        send(&mut shipment, &had[..MOST_ALONE + 5], usize::MAX, late).unwrap();
+        assert!(shipment.taken_count >= 4 * 50, "{}", shipment.taken_count);
+    }
+
+    #[test]
+    fn a_receiver_that_takes_others_is_in_no_trouble() {
+        let mut suspects = Suspects::default();
+        for _ in 0..MOST_REFUSALS {
+            let mut shipment = Shipment::new(hundred(), &suspects);
+            assert!(send(&mut shipment, &["*"], usize::MAX, "too many labels").is_err());
+            shipment.set_receiver_fine();
+            send(&mut shipment, &["*"], usize::MAX, "too many labels").unwrap();
+            assert_eq!((shipment.taken_count, shipment.refused().count()), (0, 100));
+            suspects.learn(&shipment);
+        }
+        // All are set aside for a time.
+        assert!(Shipment::new(hundred(), &suspects).is_over());
     }
 
     #[test]

@@ -126,6 +126,10 @@ impl Resolver {
 
     /// Asks one server after the other. None if the name has no address of this family.
     fn ask_all(&self, name: &str, family: Family, until: Instant) -> Result<Vec<IpAddr>, Failure> {
+        // With a domain that is searched it may be too long, or have letters that no name has.
+        if formats::dns::question(0, name, family).is_none() {
+            return Err(Failure::None("it is not a valid name of a host".to_owned()));
+        }
         let mut failure = Failure::Silent("no name server can be asked: /etc/resolv.conf".to_owned());
         let count = self.servers.len();
         for _ in 0..self.conf.attempts {

@@ -1,4 +1,4 @@
-//! Intervals without drift: deadlines are absolute, so that a late tick does not delay the next.
+//! Intervals without drift: deadlines are absolute, so that a tick that is a little late does not delay the next.
 
 use std::time::Duration;
 
@@ -12,15 +12,15 @@ pub struct Ticker {
 }
 
 impl Ticker {
-    /// Starts now.
-    pub fn start(interval: Duration) -> Self {
+    /// Creates a ticker, whose first interval begins at the first wait.
+    pub fn new(interval: Duration) -> Self {
         Self { interval: Nanos::from(interval).max(Nanos(1)), last: None }
     }
 
-    /// Sleeps a whole interval from the last sleep's end, or from now.
+    /// Sleeps until an interval after the last deadline, or from now if that has passed.
     pub fn wait(&mut self) {
         let now = probe::clock_now().boottime;
-        // A tick that is more than an interval late starts a new series instead of catching up.
+        // What was missed is not made up for.
         let planned = self.last.map(|last| last + self.interval).filter(|planned| *planned > now);
         let deadline = planned.unwrap_or(now + self.interval);
         self.last = Some(deadline);

@@ -251,6 +251,11 @@ impl Sealing {
         self.columns.clocks.len()
     }
 
+    /// Returns how many columns it has.
+    pub(crate) fn column_count(&self) -> usize {
+        self.columns.values.len()
+    }
+
     /// Writes at most so many columns, and after the last one the block's row. Returns how many columns are written then, for
     /// [`Self::commit`], and whether everything is.
     pub(crate) fn write(&self, connection: &Connection, most: usize) -> Result<(usize, bool), StoreError> {

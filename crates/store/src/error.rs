@@ -24,6 +24,13 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Returns whether another process had it locked.
+    pub fn is_busy(&self) -> bool {
+        use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
+        let code = if let Self::Database(error) = self { error.sqlite_error_code() } else { None };
+        code.is_some_and(|code| [DatabaseBusy, DatabaseLocked].contains(&code))
+    }
+
     /// Returns whether the file is damaged, so that nothing more can be written into it: SQLite says so, or does not understand statements
     /// that it understands of a whole file.
     pub fn is_damage(&self) -> bool {

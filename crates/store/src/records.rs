@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
 
 use crate::StoreError;
 use crate::{aside, checksum, database};
@@ -102,6 +102,29 @@ impl Records {
         Ok(transaction.commit()?)
     }
 
+    /// Adds records behind the last key of a range: all of them or none. Other processes may add some at the same time: each gets keys of its
+    /// own. Returns the first new key.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub fn append<'r>(
+        &mut self,
+        keys: Range<i64>,
+        records: impl Iterator<Item = &'r [u8]>,
+    ) -> Result<i64, StoreError> {
+        // No other process writes between the question and the answer.
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let last: Option<i64> = transaction
+            .prepare_cached("SELECT max(key) FROM records WHERE key >= ?1 AND key < ?2")?
+            .query_row([keys.start, keys.end], |row| row.get(0))?;
+        let first = last.unwrap_or(keys.start) + 1;
+        for (key, data) in (first..).zip(records) {
+            transaction.prepare_cached(PUT)?.execute(params![key, checksum::seal(&[key], data)])?;
+        }
+        transaction.commit()?;
+        Ok(first)
+    }
+
     /// Moves what was written from the log into the file: the log would grow as long as this is open. What a power cut may take is
     /// what came after this.
     ///
@@ -178,5 +201,35 @@ impl Records {
     /// If they cannot be deleted.
     pub fn delete(&mut self, keys: impl Iterator<Item = i64>) -> Result<(), StoreError> {
         self.write(std::iter::empty(), keys)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_many_add_at_once_is_all_there() {
+        let directory = std::env::temp_dir().join(format!("whit-records-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        let path = directory.join("records.sqlite");
+        Records::open(&path).unwrap();
+        std::thread::scope(|scope| {
+            for writer in 0..4_u8 {
+                let path = &path;
+                scope.spawn(move || {
+                    let mut records = Records::open(path).unwrap();
+                    for _ in 0..25 {
+                        records.append(100..1000, [&[writer][..], &[writer]].into_iter()).unwrap();
+                    }
+                });
+            }
+        });
+        let all = Records::open(&path).unwrap().range(100..1000).unwrap();
+        assert_eq!(all.iter().map(|(key, _)| *key).collect::<Vec<_>>(), (101..301).collect::<Vec<_>>());
+        for writer in 0..4 {
+            assert_eq!(all.iter().filter(|(_, data)| data == &[writer]).count(), 50);
+        }
+        std::fs::remove_dir_all(&directory).unwrap();
     }
 }

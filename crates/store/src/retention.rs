@@ -211,8 +211,12 @@ fn plan(
     Ok(jobs)
 }
 
-/// Returns the age of a block or chunk, at most the time that was recorded after it: a clock that is set forward makes nothing old.
+/// Returns the age of a block or chunk, at most the time that was recorded after it: a clock that is set forward makes nothing old. Of one that
+/// is of the future, since the clock was ahead, it is that time: it keeps nothing from being deleted.
 fn age_s(now_ns: i64, last_ns: i64, recorded_after_s: i64) -> i64 {
+    if last_ns > now_ns {
+        return recorded_after_s;
+    }
     (now_ns.saturating_sub(last_ns) / 1_000_000_000).min(recorded_after_s)
 }
 

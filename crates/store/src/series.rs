@@ -83,6 +83,16 @@ impl SeriesNames {
         id
     }
 
+    /// The number of a series, if it has one.
+    pub(crate) fn known_id(&self, name: &str) -> Option<SeriesId> {
+        self.by_name.get(name).copied()
+    }
+
+    /// How many have numbers.
+    pub(crate) fn count(&self) -> usize {
+        self.by_name.len()
+    }
+
     /// Writes those that are new. Returns how many there are then, for [`Self::commit`].
     pub(crate) fn write(&self, connection: &Connection) -> Result<usize, StoreError> {
         for (place, name) in self.by_id.iter().enumerate().skip(self.written) {

@@ -24,7 +24,7 @@ use crate::tasks::{TaskRecorder, TaskTick, unsealed_chunks, write_chunk};
 
 pub use import::ImportedSeries;
 
-/// Columns that are written in one tick, so that no tick pays for a whole block.
+/// Columns that are written in one tick, so that no tick pays for a whole block; of very many series more.
 const COLUMNS_A_TICK: usize = 32;
 /// The time between two checkpoints, which sync: the most that power loss may take.
 const SYNC_INTERVAL: Nanos = Nanos(10_000_000_000);
@@ -176,6 +176,16 @@ impl Store {
         self.names.id(name, kind)
     }
 
+    /// The number of a series that has one already.
+    pub fn known_series(&self, name: &str) -> Option<SeriesId> {
+        self.names.known_id(name)
+    }
+
+    /// How many series have numbers: they keep them, also when they have no samples any more.
+    pub fn series_count(&self) -> usize {
+        self.names.count()
+    }
+
     /// Returns whether the name of this is known already.
     pub fn knows(&self, named: Named) -> bool {
         self.task_names.contains(named)
@@ -239,7 +249,10 @@ impl Store {
         if self.must_reopen {
             self.open_again()?;
         }
-        let mut result = self.write(COLUMNS_A_TICK);
+        // Before the next block is full this one is written, however many series there are.
+        let columns =
+            self.sealing.first().map_or(0, |sealing| sealing.column_count().div_ceil(BLOCK_TICKS / 2));
+        let mut result = self.write(COLUMNS_A_TICK.max(columns));
         if result.is_ok() {
             result = self.maintain(clock.realtime.0.cast_signed());
         }

@@ -30,47 +30,60 @@ const FORMATS: [&str; 18] = [
 ];
 /// An earlier date is what a program writes that knows none: year 1, 0 or 1601.
 const FIRST_YEAR: i16 = 1900;
-/// Zones by name, in hours east of UTC (RFC 2822, 4.3, and others that feeds have).
-const ZONES: [(&str, i8); 39] = [
+/// Zones by name, in minutes east of UTC (RFC 2822, 4.3, and others that feeds have).
+const ZONES: [(&str, i32); 52] = [
     ("UTC", 0),
     ("GMT", 0),
     ("UT", 0),
     ("Z", 0),
     ("WET", 0),
-    ("WEST", 1),
-    ("BST", 1),
-    ("CET", 1),
-    ("MET", 1),
-    ("MEZ", 1),
-    ("CEST", 2),
-    ("MEST", 2),
-    ("MESZ", 2),
-    ("EET", 2),
-    ("SAST", 2),
-    ("EEST", 3),
-    ("MSK", 3),
-    ("AWST", 8),
-    ("HKT", 8),
-    ("SGT", 8),
-    ("JST", 9),
-    ("KST", 9),
-    ("AEST", 10),
-    ("AEDT", 11),
-    ("NZST", 12),
-    ("NZDT", 13),
-    ("BRT", -3),
-    ("ADT", -3),
-    ("AST", -4),
-    ("EDT", -4),
-    ("EST", -5),
-    ("CDT", -5),
-    ("CST", -6),
-    ("MDT", -6),
-    ("MST", -7),
-    ("PDT", -7),
-    ("PST", -8),
-    ("AKDT", -8),
-    ("HST", -10),
+    ("WEST", 60),
+    ("BST", 60),
+    ("CET", 60),
+    ("MET", 60),
+    ("MEZ", 60),
+    ("WAT", 60),
+    ("CEST", 120),
+    ("MEST", 120),
+    ("MESZ", 120),
+    ("EET", 120),
+    ("SAST", 120),
+    ("CAT", 120),
+    ("EEST", 180),
+    ("MSK", 180),
+    ("EAT", 180),
+    ("PKT", 300),
+    ("IST", 330),
+    ("ICT", 420),
+    ("WIB", 420),
+    ("AWST", 480),
+    ("HKT", 480),
+    ("SGT", 480),
+    ("PHT", 480),
+    ("JST", 540),
+    ("KST", 540),
+    ("ACST", 570),
+    ("AEST", 600),
+    ("ACDT", 630),
+    ("AEDT", 660),
+    ("NZST", 720),
+    ("NZDT", 780),
+    ("NDT", -150),
+    ("BRT", -180),
+    ("ADT", -180),
+    ("NST", -210),
+    ("AST", -240),
+    ("EDT", -240),
+    ("EST", -300),
+    ("CDT", -300),
+    ("CST", -360),
+    ("MDT", -360),
+    ("MST", -420),
+    ("PDT", -420),
+    ("PST", -480),
+    ("AKDT", -480),
+    ("AKST", -540),
+    ("HST", -600),
 ];
 
 /// Reads a date as [`parse`] does, for feed-rs.
@@ -86,8 +99,9 @@ pub fn parse(text: &str) -> Option<Timestamp> {
 
 fn parse_any(text: &str) -> Option<Timestamp> {
     // For RFC 2822 a zone by another name than its own is UTC.
-    let has_named_zone =
-        ZONES.iter().any(|(name, hours)| *hours != 0 && text.split_whitespace().any(|word| word == *name));
+    let has_named_zone = ZONES
+        .iter()
+        .any(|(name, minutes)| *minutes != 0 && text.split_whitespace().any(|word| word == *name));
     if has_named_zone && let Some(time) = lenient(text) {
         return Some(time);
     }
@@ -180,8 +194,8 @@ fn month(word: &str) -> Option<&'static str> {
 }
 
 fn offset(word: &str) -> Option<Offset> {
-    if let Some((_, hours)) = ZONES.iter().find(|(name, _)| name.eq_ignore_ascii_case(word)) {
-        return Some(Offset::constant(*hours));
+    if let Some((_, minutes)) = ZONES.iter().find(|(name, _)| name.eq_ignore_ascii_case(word)) {
+        return Offset::from_seconds(minutes * 60).ok();
     }
     let word = ["GMT", "UTC"].iter().find_map(|name| word.strip_prefix(name)).unwrap_or(word);
     let sign = match word.as_bytes().first()? {
@@ -237,6 +251,7 @@ mod tests {
             "Mon May 01 2023 14:00:00 GMT+0200 (Central European Summer Time)",
             "Mon, 01 May 2023 14:00:00 CEST",
             "Mon, 01 May 2023 05:00:00 PDT",
+            "Mon, 01 May 2023 17:30:00 IST",
             "01 May 2023 21:00 JST",
             "Mon, 1 May 23 07:00:00 EST",
             "Mon, 1 May 23 07:00 EST",

@@ -9,6 +9,8 @@ const TEXTS: [&str; 8] =
 /// Fields of the feed and of items that are addresses.
 const ADDRESSES: [&str; 8] =
     ["url", "external_url", "image", "banner_image", "home_page_url", "feed_url", "icon", "avatar"];
+/// Fields of the feed that its parser gives to its items, or shows.
+const KEPT: [&str; 3] = ["description", "author", "authors"];
 
 /// The document of an address, with what its parser does not take changed to what was meant, or left out.
 ///
@@ -26,7 +28,8 @@ pub(crate) fn normal_json(text: &str, address: &str) -> Result<String, serde_jso
         _ => Vec::new(),
     };
     let title = feed.get("title").and_then(text_of).unwrap_or_default();
-    feed.retain(|name, _| ADDRESSES.contains(&name.as_str()) || name == "description");
+    let is_kept = |name: &str| ADDRESSES.contains(&name) || KEPT.contains(&name);
+    feed.retain(|name, _| is_kept(name));
     normalise(&mut feed, base.as_ref());
     feed.insert("title".to_owned(), title.into());
     feed.insert("version".to_owned(), "https://jsonfeed.org/version/1.1".into());
@@ -118,4 +121,18 @@ fn attachment(value: Value, base: Option<&Url>) -> Option<Value> {
         attachment.insert("size_in_bytes".to_owned(), size.into());
     }
     Some(attachment.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::document::parse;
+
+    #[test]
+    fn entries_have_the_author_of_their_feed() {
+        let document = r#"{"version":"https://jsonfeed.org/version/1","title":"t","author":{"name":"Ann"},
+            "items":[{"id":"1","content_text":"a"},{"id":"2","content_text":"b","author":{"name":"Bob"}}]}"#;
+        let feed = parse(document.as_bytes(), "application/feed+json", "http://a/").unwrap();
+        let authors: Vec<&str> = feed.entries.iter().map(|entry| entry.author.as_str()).collect();
+        assert_eq!(authors, ["Ann", "Bob"]);
+    }
 }

@@ -1,6 +1,6 @@
 //! Reads a document: a feed with sanitised entries, or a page with the feeds that it names.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -14,7 +14,7 @@ use crate::normal_form::is_html;
 
 /// The content of an entry is cut after this: sanitising adds attributes.
 const MOST_CONTENT_BYTES: usize = 2_000_000;
-/// An entry that takes longer to sanitise is shown as plain text: each look at it would take as long.
+/// An entry that takes more CPU time to sanitise is shown as plain text: each look at it would take as long.
 const LONGEST_CLEANING: Duration = Duration::from_secs(1);
 
 /// The result of reading a document.
@@ -28,13 +28,13 @@ pub enum Reading {
     Neither(String),
 }
 
-/// Reads a document that came from an address.
-pub fn read(document: &[u8], content_type: &str, address: &str) -> Reading {
+/// Reads a document that came from an address. `cpu_time` returns the CPU time of this thread.
+pub fn read(document: &[u8], content_type: &str, address: &str, cpu_time: fn() -> Duration) -> Reading {
     match parse(document, content_type, address) {
         Ok(mut feed) => {
             let site = feed.site.clone();
             for entry in &mut feed.entries {
-                sanitise(entry, &site, address);
+                sanitise(entry, &site, address, cpu_time);
             }
             Reading::Feed(feed)
         }
@@ -50,8 +50,8 @@ pub fn read(document: &[u8], content_type: &str, address: &str) -> Reading {
 
 /// Sanitises the content of an entry, and does to it what pages and the search will do again: a document whose content ends the process
 /// ends the parser's and never that which shows it.
-fn sanitise(entry: &mut ParsedEntry, site: &str, address: &str) {
-    let begun = Instant::now();
+fn sanitise(entry: &mut ParsedEntry, site: &str, address: &str, cpu_time: fn() -> Duration) {
+    let before = cpu_time();
     let own = Url::parse(address).ok().and_then(|address| address.join(&entry.base).ok());
     let own = own.filter(|_| !entry.base.is_empty()).map(String::from).unwrap_or_default();
     let base = [own.as_str(), &entry.link, site, address].into_iter().find(|base| !base.is_empty());
@@ -60,7 +60,7 @@ fn sanitise(entry: &mut ParsedEntry, site: &str, address: &str) {
         clean(&content, "", images);
     }
     let text = plain_text(&content, usize::MAX);
-    entry.content = match begun.elapsed() > LONGEST_CLEANING {
+    entry.content = match cpu_time().saturating_sub(before) > LONGEST_CLEANING {
         true => escaped(&text).replace('\n', "<br>"),
         false => content,
     };
@@ -74,14 +74,15 @@ mod tests {
     fn entries_are_sanitised_and_their_addresses_are_whole() {
         let document = "<feed xmlns='http://www.w3.org/2005/Atom' xml:base='http://a/b/'><title>t</title><entry><id>1</id>\
             <link href='c'/><content type='html'>&lt;script&gt;x()&lt;/script&gt;&lt;a href='d'&gt;e&lt;/a&gt;</content></entry></feed>";
-        let Reading::Feed(feed) = read(document.as_bytes(), "", "http://other/") else { panic!("no feed") };
+        let read = |document: &[u8], address: &str| super::read(document, "", address, || Duration::ZERO);
+        let Reading::Feed(feed) = read(document.as_bytes(), "http://other/") else { panic!("no feed") };
         let content = &feed.entries[0].content;
         assert!(content.contains("href=\"http://a/b/d\"") && !content.contains("script"), "{content}");
-        let page = read(b"<html><link rel=alternate type=application/rss+xml href=f>", "", "http://a/");
+        let page = read(b"<html><link rel=alternate type=application/rss+xml href=f>", "http://a/");
         assert_eq!(
             page,
             Reading::Page(vec![FoundFeed { url: "http://a/f".to_owned(), title: String::new() }])
         );
-        assert!(matches!(read(b"\0\xff", "", "http://a/"), Reading::Neither(_)));
+        assert!(matches!(read(b"\0\xff", "http://a/"), Reading::Neither(_)));
     }
 }

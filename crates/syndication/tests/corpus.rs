@@ -5,6 +5,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -17,7 +18,8 @@ fn read(row: &Value) -> Value {
     let file = row["file"].as_str().unwrap();
     let document = fs::read(directory().join(file)).unwrap();
     let address = format!("http://example.org/{file}");
-    let reading = syndication::read(&document, row["type"].as_str().unwrap_or_default(), &address);
+    let content_type = row["type"].as_str().unwrap_or_default();
+    let reading = syndication::read(&document, content_type, &address, || Duration::ZERO);
     serde_json::to_value(reading).unwrap()
 }
 

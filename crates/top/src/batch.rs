@@ -37,7 +37,7 @@ use text::wrap::wrapped;
 /// Prints again and again. One table spans an interval, and so comes after it.
 pub(super) fn run(options: &TopOptions) -> Result<ExitCode, Failure> {
     let mut session = Session::open(options)?;
-    let mut ticker = Ticker::start(session.settings.interval);
+    let mut ticker = Ticker::new(session.settings.interval);
     let mut output = Output::stdout();
     let documents = Documents::of(&options.roots);
     session.tick()?;
@@ -320,7 +320,7 @@ impl MachineJson {
         let pressure = |of: &Reading<Pressure>| of.get().ok().map(PressureFields::new);
         Self {
             cpu_busy_ratio: machine.cpu().map(|cpu| cpu.busy.0),
-            each_cpu_busy_ratio: machine.cpus().iter().map(|cpu| cpu.map(|cpu| cpu.busy.0)).collect(),
+            each_cpu_busy_ratio: machine.cpus().map(|(_, cpu)| cpu.map(|cpu| cpu.busy.0)).collect(),
             quota_cpus: machine.cpu_quota_cpus(),
             load_averages: machine.now().load.get().ok().map(|load| load.averages()),
             memory: memory.as_ref().map(|memory| MemoryFields {

@@ -82,9 +82,10 @@ impl Machine {
         Some(self.now().cpu_quota.get().ok()?.as_ref()?.cpus())
     }
 
-    /// Returns the shares of each CPU.
-    pub(crate) fn cpus(&self) -> &[Option<CpuShares>] {
-        &self.sampler.rates().cpus
+    /// Returns the number and the shares of each CPU that is online.
+    pub(crate) fn cpus(&self) -> impl ExactSizeIterator<Item = (u32, Option<CpuShares>)> {
+        let numbers = self.now().stat.get().map_or(&[][..], |stat| &stat.cpus[..]);
+        numbers.iter().map(|(number, _)| *number).zip(self.sampler.rates().cpus.iter().copied())
     }
 
     /// Memory as `whit free` counts it.

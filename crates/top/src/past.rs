@@ -69,8 +69,10 @@ impl Session {
         let machine = view.machine_at(at_ns)?;
         let now = machine.now().clock.realtime.0.cast_signed();
         let interval = machine.rates().interval.map_or(Nanos::SECOND, |interval| interval.elapsed());
-        // Tasks are read after the machine, within the same tick.
-        let tasks_ns = now.saturating_add(i64::try_from(interval.0 / 2).unwrap_or(0));
+        // Tasks are read after the machine, within the same tick. The one before may be far away, where nothing was recorded.
+        let interval_ns = i64::try_from(interval.0).unwrap_or(i64::MAX);
+        let next_ns = view.tick_after(now)?.map_or(i64::MAX, |next| next - now);
+        let tasks_ns = now.saturating_add(interval_ns.min(next_ns) / 2);
         view.show_tasks(tasks_ns, &mut self.tasks, &mut self.commands)?;
         self.containers = MetContainers::of_past(view.container_names());
         self.machine.show_past(machine);
@@ -129,13 +131,20 @@ impl Session {
             Failure::new(format!("this is {end}"))
         };
         match (step, is_forward) {
-            (Step::Tick, true) => place.view.tick_after(at_ns)?.ok_or_else(no_more),
+            (Step::Tick, true) => place.view.machine_after(at_ns)?.ok_or_else(no_more),
             (_, false) if at_ns <= oldest => Err(no_more()),
-            (Step::Tick, false) => Ok(at_ns - 1),
+            (Step::Tick, false) => before_gap(&place.view, at_ns - 1),
             (Step::Time(Nanos(time)), true) if at_ns < newest => {
-                Ok(at_ns.saturating_add_unsigned(time).min(newest))
+                let target = before_gap(&place.view, at_ns.saturating_add_unsigned(time).min(newest))?;
+                // Behind the last tick before a gap comes the first one after it.
+                match target > at_ns {
+                    true => Ok(target),
+                    false => place.view.machine_after(at_ns)?.ok_or_else(no_more),
+                }
             }
-            (Step::Time(Nanos(time)), false) => Ok(at_ns.saturating_sub_unsigned(time).max(oldest)),
+            (Step::Time(Nanos(time)), false) => {
+                before_gap(&place.view, at_ns.saturating_sub_unsigned(time).max(oldest))
+            }
             (Step::Spike, _) => self.spike(&place.view, at_ns, is_forward),
             (_, _) => Err(no_more()),
         }
@@ -164,6 +173,11 @@ impl Session {
         }
         Ok(())
     }
+}
+
+/// Returns a time, or the last one before it at which something was recorded.
+fn before_gap(view: &PastView, at_ns: i64) -> Result<i64, Failure> {
+    Ok(view.recorded_until(at_ns)?.unwrap_or(at_ns))
 }
 
 /// Returns the expression that the rows are ordered by, for the whole machine, with this range for its rates.

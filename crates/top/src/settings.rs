@@ -81,9 +81,11 @@ enum Interval {
     Text(String),
 }
 
+/// What can be typed and kept. The command line takes more.
+const POSSIBLE: RangeInclusive<Nanos> = Nanos(100_000_000)..=Nanos(3_600 * Nanos::SECOND.0);
+
 /// The time between two readings, of what was typed or kept.
 pub(crate) fn parse_interval(text: &str) -> Result<Duration, String> {
-    const POSSIBLE: RangeInclusive<Nanos> = Nanos(100_000_000)..=Nanos(3_600 * Nanos::SECOND.0);
     let interval = quantity::duration(text)?;
     match POSSIBLE.contains(&interval) {
         true => Ok(Duration::from_nanos(interval.0)),
@@ -177,7 +179,8 @@ impl Settings {
             self.with_each_device,
             self.with_kernel_threads,
             self.with_notes,
-            self.interval.as_secs_f64()
+            Duration::from_nanos(Nanos::from(self.interval).clamp(*POSSIBLE.start(), *POSSIBLE.end()).0)
+                .as_secs_f64()
         )
     }
 

@@ -4,14 +4,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use facts::unit::{Bytes, Nanos};
 
 use super::address::Address;
 use super::send::condition::Condition;
-use super::send::connection::Answer;
+use super::send::connection::{Answer, NUMBER_BYTES};
 use super::send::options::SendOptions;
 use super::send::request::Request;
+use super::send::server::Server;
 use super::sink::answer::{self, Answers};
 use super::sink::fault::{Fault, Faults};
 use super::sink::http;
@@ -69,7 +71,7 @@ pub fn sink_command() -> Command {
                 Arg::new("http")
                     .long("http")
                     .value_name("STATUS")
-                    .value_parser(value_parser!(u16).range(100..600))
+                    .value_parser(value_parser!(u16).range(200..600))
                     .conflicts_with("replies")
                     .help("Answer every HTTP request with this status"),
             )
@@ -113,13 +115,13 @@ pub fn send_command() -> Command {
                     .value_name("HOST:PORT")
                     .required_unless_present("unix")
                     .conflicts_with("unix")
-                    .help("Where to send"),
+                    .help("Where to send, or what to ask by HTTP/1.1: https://shop.test/health"),
             )
             .arg(count("Packets in all [default, without --duration: 10k]"))
             .arg(option(
                 "timeout",
                 Kind::Duration,
-                "Give up on a peer that takes and returns nothing for so long [default: 10s]",
+                "Give up on a peer that takes and returns nothing for so long [default: 10s], and on a datagram that does not come back [default: 1s]",
             ))
             .arg(option("rate", Kind::Rate, "Packets a second in all [default: as fast as they are taken]"))
             .arg(option("connections", Kind::Count, "Connections at once [default: 1]"))
@@ -134,25 +136,23 @@ pub fn send_command() -> Command {
                 Arg::new("method")
                     .long("method")
                     .value_name("METHOD")
-                    .requires("http")
-                    .help("With --http: the method [default: GET, with --body POST]"),
+                    .help("Of a request: the method [default: GET, with --body POST]"),
             )
             .arg(
                 Arg::new("header")
                     .long("header")
                     .value_name("NAME: VALUE")
-                    .requires("http")
                     .action(ArgAction::Append)
-                    .help("With --http: a header more"),
+                    .help("Of a request: a header more"),
             )
             .arg(
                 option(
                     "body",
                     Kind::File,
-                    "With --http: what the file holds goes with each request; - is standard input",
-                )
-                .requires("http"),
+                    "Of a request: what the file holds goes with each; - is standard input",
+                ),
             )
+            .arg(option("ca", Kind::File, "With https: trust the certificates of this file in PEM, not the system's"))
             .arg(switch("echo", "Wait for each packet to come back, and tell how long that took"))
             .arg(
                 Arg::new("fail-if")
@@ -254,8 +254,10 @@ pub(crate) fn sink_from_matches(matches: &ArgMatches) -> Result<SinkOptions, Fai
             "--delay is about packets; answers take longer with --fault slow=1:300ms",
         ));
     }
-    if kind.is_some() && address.is_udp() {
-        return Err(Failure::usage("answers go over streams: not with --udp"));
+    if address.is_udp() && (!faults.is_empty() || !matches!(kind, None | Some(answer::Kind::Echo))) {
+        return Err(Failure::usage(
+            "of datagrams --echo alone is an answer: not with --http, --replies or --fault",
+        ));
     }
     let has_requests = matches!(kind, Some(answer::Kind::Http(_) | answer::Kind::Canned(_)));
     if matches.contains_id("log") && !has_requests {
@@ -278,18 +280,30 @@ pub(crate) fn sink_from_matches(matches: &ArgMatches) -> Result<SinkOptions, Fai
     })
 }
 
-fn request(path: &str, matches: &ArgMatches) -> Request {
+/// Switches are there in any case.
+fn is_given(matches: &ArgMatches, name: &str) -> bool {
+    matches.value_source(name) == Some(ValueSource::CommandLine)
+}
+
+fn request(path: &str, host: &str, matches: &ArgMatches) -> Request {
     Request {
         method: matches.get_one("method").cloned(),
         path: path.to_owned(),
-        host: matches.get_one::<String>("to").map_or("localhost", String::as_str).to_owned(),
+        host: host.to_owned(),
         headers: matches.get_many("header").into_iter().flatten().cloned().collect(),
         body: matches.get_one("body").cloned(),
     }
 }
 
 pub(crate) fn send_from_matches(matches: &ArgMatches) -> Result<SendOptions, Failure> {
-    let address = address(matches, matches.get_one::<String>("to").map_or("", String::as_str))?;
+    let to = matches.get_one::<String>("to").map_or("", String::as_str);
+    let server = Server::parse(to, matches.get_one::<PathBuf>("ca").map(PathBuf::as_path))?;
+    if server.is_some() && ["http", "echo", "udp", "size"].iter().any(|name| is_given(matches, name)) {
+        return Err(Failure::usage(
+            "an address is asked by itself: without --http, --echo, --udp and --size",
+        ));
+    }
+    let address = address(matches, server.as_ref().map_or(to, |server| &server.address))?;
     let duration = matches.get_one::<Duration>("duration").copied();
     let count = matches.get_one("count").copied();
     let size = usize::try_from(size(matches)?).map_err(Failure::internal)?;
@@ -300,17 +314,32 @@ pub(crate) fn send_from_matches(matches: &ArgMatches) -> Result<SendOptions, Fai
     if address.is_udp() && size > 65_507 {
         return Err(Failure::usage("a datagram holds at most 65507 bytes"));
     }
-    let asked = matches.get_one::<String>("http").map(|path| request(path, matches));
+    let host = if to.is_empty() { "localhost" } else { to };
+    let asked = match &server {
+        Some(Server { host, path, .. }) => Some(request(path, host, matches)),
+        None => matches.get_one::<String>("http").map(|path| request(path, host, matches)),
+    };
+    if asked.is_none() && ["method", "header", "body"].iter().any(|name| matches.contains_id(name)) {
+        return Err(Failure::usage(
+            "--method, --header and --body are of requests: with --http or an address",
+        ));
+    }
     let request = asked.as_ref().map(Request::bytes).transpose()?;
     let size = request.as_ref().map_or(size, Vec::len);
     let expects_echo = matches.get_flag("echo");
-    if expects_echo && address.is_udp() {
-        return Err(Failure::usage("--echo goes over streams: not with --udp"));
+    if expects_echo && address.is_udp() && size < NUMBER_BYTES {
+        return Err(Failure::usage(
+            "a datagram that is to come back has its number in it: --size is at least 8",
+        ));
     }
+    // One that is lost is waited for in vain.
+    let patience =
+        if expects_echo && address.is_udp() { Duration::from_secs(1) } else { Duration::from_secs(10) };
     let failures: Vec<Condition> = matches.get_many("fail-if").into_iter().flatten().cloned().collect();
     if asked.is_none() && !expects_echo && failures.iter().any(Condition::is_of_latency) {
         return Err(Failure::usage("--fail-if: only answers have a latency: with --http or --echo"));
     }
+    let is_udp = address.is_udp();
     Ok(SendOptions {
         address,
         count: if count.is_none() && duration.is_none() { Some(10_000) } else { count },
@@ -318,12 +347,14 @@ pub(crate) fn send_from_matches(matches: &ArgMatches) -> Result<SendOptions, Fai
         rate: matches.get_one("rate").copied(),
         connections,
         duration,
-        patience: matches.get_one("timeout").copied().unwrap_or(std::time::Duration::from_secs(10)),
+        patience: matches.get_one("timeout").copied().unwrap_or(patience),
         answer: match (&asked, expects_echo) {
             (Some(asked), _) => Answer::Http { has_body: !asked.is_head() },
+            (None, true) if is_udp => Answer::Datagram,
             (None, true) => Answer::Echo,
             (None, false) => Answer::None,
         },
+        tls: server.and_then(|server| server.tls),
         request,
         threads: number(matches, "workers").unwrap_or(1),
         failures,

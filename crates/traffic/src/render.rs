@@ -255,7 +255,7 @@ impl SendReport {
             text.push_str(&format!("failed       {}\n", Grouped(sent.failed_requests)));
         }
         if sent.unanswered > 0 {
-            text.push_str(&format!("unanswered   {} when it ended\n", Grouped(sent.unanswered)));
+            text.push_str(&format!("unanswered   {}\n", Grouped(sent.unanswered)));
         }
         if !sent.statuses.is_empty() {
             let statuses =
@@ -298,6 +298,7 @@ impl SendReport {
             "failed_connections": sent.failed,
             "failed_requests": self.is_http.then_some(sent.failed_requests),
             "unanswered_requests": self.is_http.then_some(sent.unanswered),
+            "unanswered_packets": (self.has_answers && !self.is_http).then_some(sent.unanswered),
             "failure": sent.failure,
             "statuses": self.is_http.then(|| {
                 let one = |(status, count): (&u16, &u64)| json!({ "status": status, "count": count });

@@ -93,6 +93,8 @@ mod tests {
             next_ms,
             outcome: None,
             reason: reason.to_owned(),
+            left_to: Vec::new(),
+            partly_ms: None,
         }
     }
 

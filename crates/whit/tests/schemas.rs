@@ -136,7 +136,7 @@ fn documents_are_as_their_schemas_say() {
     let config = data.join("agent.toml");
     fs::write(&config, "[[check]]\nname = \"fine\"\ncommand = [\"true\"]\n").unwrap();
     whit(&format!(
-        "agent -c {0}/agent.toml -i 20ms -n 25 --http 127.0.0.1:1 --data {0} --now {0}/now --socket {0}/agent.sock",
+        "agent -c {0}/agent.toml -i 20ms -n 150 --http 127.0.0.1:1 --data {0} --now {0}/now --socket {0}/agent.sock",
         data.display()
     ));
     add(&format!("history --json --data {}", data.display()));

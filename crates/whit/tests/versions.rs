@@ -60,11 +60,11 @@ fn files_of_version_0_1_are_read() {
     has(&["history"], &["2026-11-28 02:12:19", "ticks    85"]);
     has(&["history", "verify"], &[]);
     let most = "topk(1, sum by (comm) (increase(whit_task_on_cpu_seconds_total[80s])))";
-    has(&["query", "--at", "2026-11-28 02:13:40", most], &["4.04 s", "sh"]);
+    has(&["query", "--at", "2026-11-28 02:13:40", most], &["4.08 s", "sh"]);
     has(&["check", "list", "--all"], &["web1/nothing", "backup", "3 GB"]);
     has(&["feeds"], &["News"]);
     has(&["alert"], &["always"]);
-    has(&["mark"], &["deployed 1.0"]);
+    has(&["mark", "--since", "2026-11-28"], &["deployed 1.0"]);
 }
 
 #[test]

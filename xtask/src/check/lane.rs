@@ -23,7 +23,7 @@ const LONGEST: Duration = Duration::from_mins(40);
 /// The most characters of a line about a process that a step was running.
 const WIDTH: usize = 200;
 /// The niceness of the first of several lanes, less that of the check: so much that they end together.
-const FIRST_NICENESS: i32 = -2;
+const FIRST_NICENESS: i32 = -5;
 /// How often it is asked whether a step has ended.
 const PATIENCE: Duration = Duration::from_millis(50);
 

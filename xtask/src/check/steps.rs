@@ -38,7 +38,8 @@ const PACKAGES: Step =
     Step { target: "test-packages", options: &["PACKED=quickly"], may_be_unavailable: false };
 
 /// First what the others need: one build of all tests, which uses both CPUs, while packages are installed. Then what compiles beside what
-/// tests, for which all is built: cargo's locks keep none waiting for long. What compares with a clock comes last, and alone.
+/// tests, for which all is built: cargo's locks keep none waiting for long. There are four lanes for two CPUs, since tests wait for most of
+/// their time. The attacks hold ticks against a clock, and come where fewer lanes are left. What compares with a clock comes last, and alone.
 pub(super) const STAGES: &[Stage] = &[
     Stage {
         lanes: &[&[step("test-build"), step("lint")], &[step("deps"), step("generated")]],
@@ -46,9 +47,10 @@ pub(super) const STAGES: &[Stage] = &[
     },
     Stage {
         lanes: &[
-            &[of_small("size"), of_small("instructions"), step("test-python"), elsewhere("freebsd")],
-            &[TESTS, step("attack"), PACKAGES],
-            &[step("test-page"), step("test-beside"), elsewhere("targets")],
+            &[of_small("size"), of_small("instructions"), step("test-python")],
+            &[TESTS, elsewhere("targets")],
+            &[step("test-page"), step("test-beside")],
+            &[PACKAGES, elsewhere("freebsd"), step("attack")],
         ],
         is_needed: false,
     },

@@ -12,8 +12,9 @@ use super::replies::{Answers, Curve, Curves, Fault};
 /// The most points that the values of one tick may have.
 const MOST_POINTS_AT_A_TICK: usize = 200_000;
 
-/// The most points that the answer of a store to one expression may have.
-const MOST_POINTS_OF_STORE: usize = 2_000_000;
+/// The most points that all curves of an answer may have together.
+const MOST_POINTS: usize = 2_000_000;
+const TOO_MANY: &str = "the series are too many for a plot: sum them, or select fewer";
 
 /// Steps of a time in milliseconds since 1970.
 #[derive(Clone, Copy, Debug)]
@@ -65,10 +66,14 @@ pub(super) fn too_large(count: usize, at_ms: i64) -> Answers {
 /// Returns the values of expressions at each step. The error of an expression is in its place.
 pub(super) fn between(texts: &[String], past: &Past, steps: Steps, limits: &Limits<'_>) -> Answers {
     let all = |past: &dyn Source| -> Vec<Curves> {
+        let mut left = MOST_POINTS;
         let one = |text: &String| {
             let answer = Query::parse(text)
                 .and_then(|query| query.between(past, [steps.from_ms, steps.to_ms], steps.step_ms, limits));
-            curves(text, answer, steps)
+            match fits(answer.as_ref().ok(), steps, &mut left) {
+                true => curves(text, answer, steps),
+                false => refused(text, TOO_MANY.to_owned()),
+            }
         };
         texts.iter().map(one).collect()
     };
@@ -79,20 +84,27 @@ pub(super) fn between(texts: &[String], past: &Past, steps: Steps, limits: &Limi
 
 /// Returns what a store elsewhere answered to expressions.
 pub(super) fn of_store(texts: &[String], found: Vec<Result<Answer, String>>, steps: Steps) -> Answers {
-    let is_large = |answer: &Answer| match answer {
-        Answer::Matrix(series) => series.len().saturating_mul(steps.count()) > MOST_POINTS_OF_STORE,
-        _ => false,
-    };
+    let mut left = MOST_POINTS;
     let one = |(text, answer): (&String, Result<Answer, String>)| match answer {
-        Ok(answer) if !is_large(&answer) => curves(text, Ok(answer), steps),
-        answer => {
-            let message = answer.err().unwrap_or_else(|| "the series are too many for a plot".to_owned());
-            let fault = Some(Fault { message, place: None });
-            Curves { measure: measure_of(text).name(), curves: Vec::new(), fault }
-        }
+        Ok(answer) if fits(Some(&answer), steps, &mut left) => curves(text, Ok(answer), steps),
+        answer => refused(text, answer.err().unwrap_or_else(|| TOO_MANY.to_owned())),
     };
     let answers = texts.iter().zip(found).map(one).collect();
     Answers { from_ms: steps.from_ms, step_ms: steps.step_ms, count: steps.count(), answers }
+}
+
+/// Takes the points of an answer from those that are left; whether there were enough.
+fn fits(answer: Option<&Answer>, steps: Steps, left: &mut usize) -> bool {
+    let Some(Answer::Matrix(series)) = answer else { return true };
+    let rest = left.checked_sub(series.len().saturating_mul(steps.count()));
+    *left = rest.unwrap_or(*left);
+    rest.is_some()
+}
+
+/// Returns an error in the place of an expression.
+fn refused(text: &str, message: String) -> Curves {
+    let fault = Some(Fault { message, place: None });
+    Curves { measure: measure_of(text).name(), curves: Vec::new(), fault }
 }
 
 fn curves(text: &str, answer: Result<Answer, QueryError>, steps: Steps) -> Curves {

@@ -211,6 +211,7 @@ fn requests(what: &str, form: &Form, now_ms: i64) -> Result<Vec<CheckRequest>, R
             author: author(),
             comment: comment(),
             is_sticky: form.get("sticky").is_some(),
+            is_silent: false,
         },
         "unacknowledge" => CheckRequest::Unacknowledge { name: name()? },
         "now" => CheckRequest::CheckNow { name: name()? },

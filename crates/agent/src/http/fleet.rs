@@ -9,7 +9,7 @@ use facts::task::rounds::Scope;
 
 use super::answers;
 use super::api::Form;
-use super::page::{queries, reply, steps};
+use super::page::{queries, reply, steps, time_ms};
 use super::reply::{Refusal, success};
 use super::shared::{Shared, must_see_all};
 
@@ -20,6 +20,27 @@ pub(super) async fn machines(
 ) -> Result<Response, Refusal> {
     must_see_all(scope)?;
     Ok(success(&*shared.fleet.machines().await?))
+}
+
+/// How busy all machines were in the last hour.
+pub(super) async fn past(
+    State(shared): State<Arc<Shared>>,
+    Extension(scope): Extension<Scope>,
+) -> Result<Response, Refusal> {
+    must_see_all(scope)?;
+    Ok(success(&*shared.fleet.past().await?))
+}
+
+/// What the programs and the units of one machine did.
+pub(super) async fn uses(
+    State(shared): State<Arc<Shared>>,
+    Extension(scope): Extension<Scope>,
+    request: Request,
+) -> Result<Response, Refusal> {
+    must_see_all(scope)?;
+    let form = Form::read(request).await?;
+    let (machine, at_ms) = (form.needed("machine")?.to_owned(), time_ms(&form, "at_ms")?);
+    Ok(success(&shared.fleet.uses(machine, at_ms).await?))
 }
 
 /// The answers to expressions about one machine.

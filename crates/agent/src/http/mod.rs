@@ -261,6 +261,8 @@ fn router(shared: &Arc<Shared>) -> Router {
         .route("/download/{kind}", get(page::download))
         .route("/why", get(page::why))
         .route("/fleet", get(fleet::machines))
+        .route("/fleet/past", get(fleet::past))
+        .route("/fleet/uses", get(fleet::uses))
         .route("/fleet/plots", post(fleet::plots));
     let router = Router::new();
     #[cfg(feature = "feeds")]

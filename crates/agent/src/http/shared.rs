@@ -34,7 +34,7 @@ pub(super) struct Shared {
     pub(super) privileged: Privileged,
     pub(super) own_uid: u32,
     pub(super) states: SharedStates,
-    /// What looks at processes.
+    /// The client of the inspector; `None` if it did not start.
     pub(super) inspector: Option<Arc<Inspector>>,
     pub(super) fleet: SharedFleet,
     #[cfg(feature = "feeds")]
@@ -53,7 +53,7 @@ impl Shared {
         self.reader.is_on()
     }
 
-    /// Without feeds there is none.
+    /// Returns false: this build has no feed reader.
     #[cfg(not(feature = "feeds"))]
     pub(super) fn has_reader(&self) -> bool {
         false
@@ -63,7 +63,7 @@ impl Shared {
 /// Refuses clients that see their own tasks only.
 ///
 /// # Errors
-/// The refusal.
+/// If the client sees its own tasks only.
 pub(super) fn must_see_all(scope: Scope) -> Result<(), Refusal> {
     let message = "this is for users that see everything: root, and the group in the agent's configuration";
     match scope {

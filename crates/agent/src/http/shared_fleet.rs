@@ -12,23 +12,59 @@ use tokio::sync::Mutex;
 
 use super::reply::{Refusal, blocking, refusal};
 
-/// An answer is kept for so long: the number of pages does not change what the store is asked.
-const FRESH: Duration = Duration::from_secs(5);
+/// Answers about the present and about the last hour are kept for so long: the number of pages does not change what the store is asked.
+const FRESH_PRESENT: Duration = Duration::from_secs(5);
+const FRESH_PAST: Duration = Duration::from_secs(60);
 /// After this nothing more is asked for an answer, and the longest that one question may take.
 const LONGEST: Duration = Duration::from_secs(15);
 const LONGEST_QUESTION: Duration = Duration::from_secs(10);
 
-/// The last answer of the store, and when it was made.
+/// The last answer of the store to a question, and when it was made.
 type LastAnswer = Option<(Instant, Result<Arc<Value>, String>)>;
+
+/// An answer for all pages. Locked while the store is asked: others wait for the same answer, and occupy no thread.
+#[derive(Debug, Default)]
+struct KeptAnswer(Arc<Mutex<LastAnswer>>);
+
+impl KeptAnswer {
+    /// Returns the last answer if it is fresh, otherwise a new one.
+    async fn get(
+        &self,
+        fresh: Duration,
+        ask: impl FnOnce() -> Result<Value, String> + Send + 'static,
+    ) -> Result<Arc<Value>, Refusal> {
+        let mut last = Arc::clone(&self.0).lock_owned().await;
+        let known = last.as_ref().filter(|(at, _)| at.elapsed() < fresh).map(|(_, answer)| answer.clone());
+        let answer = match known {
+            Some(answer) => answer,
+            None => {
+                // It stays locked also if the page does not wait for the answer any more: one question at a time.
+                let ask_and_keep = move || {
+                    let answer = ask().map(Arc::new);
+                    *last = Some((Instant::now(), answer.clone()));
+                    answer
+                };
+                blocking(ask_and_keep).await?
+            }
+        };
+        answer.map_err(of_store)
+    }
+}
+
+/// What the store says of itself.
+fn of_store(message: String) -> Refusal {
+    refusal(StatusCode::BAD_GATEWAY, "store", message)
+}
 
 /// The fleet of this agent's configuration.
 #[derive(Debug, Default)]
 pub(super) struct SharedFleet {
     fleet: Option<Arc<Fleet>>,
-    /// Locked while the store is asked: others wait for the same answer, and occupy no thread.
-    last: Arc<Mutex<LastAnswer>>,
-    /// Locked while one machine is asked about.
+    present: KeptAnswer,
+    past: KeptAnswer,
+    /// Locked while one machine is asked about: for plots, and for what its programs did.
     of_machine: Arc<Mutex<()>>,
+    uses: Arc<Mutex<()>>,
 }
 
 impl SharedFleet {
@@ -47,24 +83,29 @@ impl SharedFleet {
         self.fleet.clone().ok_or_else(|| refusal(StatusCode::NOT_FOUND, "not_found", message))
     }
 
-    /// Returns all machines, by the last answer if it is fresh.
+    /// Returns all machines, as of now.
     pub(super) async fn machines(&self) -> Result<Arc<Value>, Refusal> {
         let fleet = self.fleet()?;
-        let mut last = Arc::clone(&self.last).lock_owned().await;
-        let fresh = last.as_ref().filter(|(at, _)| at.elapsed() < FRESH).map(|(_, answer)| answer.clone());
-        let answer = match fresh {
-            Some(answer) => answer,
-            None => {
-                // It stays locked also if the page does not wait for the answer any more: one question at a time.
-                let ask = move || {
-                    let answer = machines(&fleet);
-                    *last = Some((Instant::now(), answer.clone()));
-                    answer
-                };
-                blocking(ask).await?
-            }
+        self.present.get(FRESH_PRESENT, move || machines(&fleet)).await
+    }
+
+    /// Returns how busy all machines were in the last hour.
+    pub(super) async fn past(&self) -> Result<Arc<Value>, Refusal> {
+        let fleet = self.fleet()?;
+        let ask = move || Ok(json!(fleet.past(Timestamp::now().as_millisecond())?));
+        self.past.get(FRESH_PAST, ask).await
+    }
+
+    /// Returns what the programs and the units of one machine did before an instant in milliseconds since 1970.
+    pub(super) async fn uses(&self, machine: String, at_ms: i64) -> Result<Value, Refusal> {
+        let fleet = self.fleet()?;
+        let turn = Arc::clone(&self.uses).lock_owned().await;
+        let ask = move || {
+            let _turn = turn;
+            fleet.uses(&machine, at_ms, Instant::now() + LONGEST)
         };
-        answer.map_err(|message| refusal(StatusCode::BAD_GATEWAY, "store", message))
+        let uses = blocking(ask).await?;
+        uses.map(|uses| json!(uses)).map_err(of_store)
     }
 
     /// Returns the answers to expressions about one machine.
@@ -84,8 +125,7 @@ impl SharedFleet {
     }
 }
 
-fn machines(fleet: &Fleet) -> Result<Arc<Value>, String> {
+fn machines(fleet: &Fleet) -> Result<Value, String> {
     let snapshot = fleet.at(Timestamp::now().as_millisecond(), Instant::now() + LONGEST)?;
-    let answer = json!({ "at_ms": snapshot.at_ms, "machines": snapshot.machines, "faults": snapshot.faults });
-    Ok(Arc::new(answer))
+    Ok(json!({ "at_ms": snapshot.at_ms, "machines": snapshot.machines, "faults": snapshot.faults }))
 }

@@ -102,9 +102,11 @@ impl Part for Livestatus {
 
     fn start(context: &mut Context) -> Result<Option<Self>, String> {
         let options = &context.settings.options;
-        let Some(path) = livestatus_path(options) else { return Ok(None) };
+        let (Some(path), Some(of_checks)) = (livestatus_path(options), &options.checks) else {
+            return Ok(None);
+        };
         let (checks, data) = (context.states.checks.clone(), context.data().to_owned());
-        let started = Self::start(path, options.privileged.clone(), checks, data);
+        let started = Self::start(path, options.privileged.clone(), checks, data, of_checks.zone.clone());
         started.map(Some).map_err(|error| format!("{}: {error}; Livestatus is not served", path.shown()))
     }
 
@@ -150,7 +152,8 @@ impl Part for RemoteWriteWatch {
 
     fn start(context: &mut Context) -> Result<Option<Self>, String> {
         let receivers = context.settings.options.remote_write.clone();
-        Progress::end_others(context.data(), &receivers).map_err(|error| format!("remote write: {error}"))?;
+        Progress::mark_removed(context.data(), &receivers)
+            .map_err(|error| format!("remote write: {error}"))?;
         if receivers.is_empty() {
             return Ok(None);
         }

@@ -6,6 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Arc;
 
+use facts::task::rounds::Scope;
 use probe::background_job::Notifier;
 use probe::privilege;
 use probe::signals::Signal;
@@ -266,6 +267,10 @@ impl State {
         for scope in socket.status_wishes() {
             let mut status = String::from_utf8_lossy(body).into_owned();
             write_states(&states.checks.lock(), &mut status);
+            // They may be about tasks of others.
+            if scope == Scope::All {
+                let _ = writeln!(status, "firing_alerts {}", states.alerts.read().firing());
+            }
             #[cfg(feature = "feeds")]
             write_unread(&states.feeds, scope, &mut status);
             write_places(self.options.configuration.as_deref(), &data, listen.as_ref(), &mut status);

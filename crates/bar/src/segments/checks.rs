@@ -7,6 +7,7 @@ use crate::appearance::ItemRenderer;
 use crate::kind::Kind;
 use crate::query::{Job, Query};
 use crate::{Segment, SegmentContext, SegmentInput, Tone};
+use command::agent_problems::CheckCounts;
 use command::agent_rows;
 use text::template::Value;
 
@@ -26,45 +27,15 @@ pub(crate) const KIND: Kind = Kind {
     interval: Some(Duration::from_secs(5)),
     make: |_| {
         let mut client = None;
-        let ask: Job<Option<Counts>> = Box::new(move || counts(&agent_rows::status(&mut client)?));
+        let ask: Job<Option<CheckCounts>> =
+            Box::new(move || CheckCounts::of_status(&agent_rows::status(&mut client)?));
         Ok(Box::new(Checks { query: Query::new(ask) }))
     },
     ..Kind::DEFAULT
 };
 
 struct Checks {
-    query: Query<Option<Counts>, Job<Option<Counts>>>,
-}
-
-/// How many checks have which state.
-#[derive(Clone, Copy, Default)]
-struct Counts {
-    critical: u64,
-    unknown: u64,
-    warning: u64,
-    ok: u64,
-}
-
-/// Finds the counts among the lines of the agent's status; `None`: it has no checks.
-fn counts(status: &str) -> Option<Counts> {
-    let mut counts = None;
-    for line in status.lines() {
-        let Some((state, count)) =
-            line.strip_prefix("whit_checks{state=\"").and_then(|rest| rest.split_once("\"} "))
-        else {
-            continue;
-        };
-        let counts = counts.get_or_insert_with(Counts::default);
-        let count = count.parse().unwrap_or(0);
-        match state {
-            "critical" => counts.critical = count,
-            "unknown" => counts.unknown = count,
-            "warning" => counts.warning = count,
-            "ok" => counts.ok = count,
-            _ => {}
-        }
-    }
-    counts
+    query: Query<Option<CheckCounts>, Job<Option<CheckCounts>>>,
 }
 
 impl Segment for Checks {
@@ -78,22 +49,9 @@ impl Segment for Checks {
 
     fn render(&mut self, _scene: &SegmentInput<'_>, items: &mut ItemRenderer<'_>) {
         self.query.render(items, |counts, items| {
-            let Some(Some(Counts { critical, unknown, warning, ok })) = counts else { return };
+            let Some(Some(CheckCounts { critical, unknown, warning, ok })) = counts else { return };
             let problems = critical + unknown + warning;
             items.only(&[problems, *critical, *unknown, *warning, *ok].map(Value::count));
         });
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_agent_without_checks_has_no_counts() {
-        assert!(counts("whit_agent_cpu_seconds_total 1\n").is_none());
-        let status = "whit_checks{state=\"ok\"} 7\nwhit_checks{state=\"critical\"} 2\n";
-        let counts = counts(status).unwrap();
-        assert_eq!((counts.ok, counts.critical, counts.warning), (7, 2, 0));
     }
 }

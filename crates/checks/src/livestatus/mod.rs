@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use facts::task::rounds::Scope;
 use formats::livestatus::{Request, refuse};
+use jiff::tz::TimeZone;
 use probe::background_job::Notifier;
 use probe::sockets;
 use probe::wait::{Waiter, Watch};
@@ -27,6 +28,8 @@ const MOST_CONNECTIONS: usize = 64;
 const MOST_REQUEST_BYTES: u64 = 1 << 20;
 /// A connection on which nothing comes or goes for so long is closed.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// The pause after a connection that could not be accepted: without descriptors the socket would be ready all the time.
+const AFTER_FAILURE: Duration = Duration::from_millis(100);
 const LISTENER: u64 = 0;
 const END: u64 = 1;
 
@@ -45,6 +48,8 @@ struct Shared {
     /// The data directory.
     data: PathBuf,
     machine: String,
+    /// The zone of times of the week.
+    zone: TimeZone,
     /// When this began, in milliseconds since 1970.
     started_ms: i64,
 }
@@ -59,13 +64,14 @@ impl Livestatus {
         privileged: Privileged,
         registry: SharedChecks,
         data: PathBuf,
+        zone: TimeZone,
     ) -> io::Result<Self> {
         let listener = unix_socket::listen(path)?;
         let end = Notifier::new()?;
         let ended = end.clone();
         let machine = probe::host_name();
         let started_ms = jiff::Timestamp::now().as_millisecond();
-        let shared = Arc::new(Shared { privileged, registry, data, machine, started_ms });
+        let shared = Arc::new(Shared { privileged, registry, data, machine, zone, started_ms });
         let mut waiter = Waiter::open(&[])?;
         waiter.watch(LISTENER, Watch::Readable(listener.as_fd()))?;
         waiter.watch(END, Watch::Readable(ended.as_fd()))?;
@@ -97,7 +103,16 @@ impl Drop for Livestatus {
 }
 
 fn accept(listener: &UnixListener, shared: &Arc<Shared>) {
-    while let Ok((stream, _)) = listener.accept() {
+    loop {
+        let stream = match listener.accept() {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                if error.kind() != io::ErrorKind::WouldBlock {
+                    std::thread::sleep(AFTER_FAILURE);
+                }
+                return;
+            }
+        };
         let is_full = Arc::strong_count(shared) > MOST_CONNECTIONS;
         let peer = sockets::peer(&stream);
         let is_permitted = peer.is_ok_and(|peer| {
@@ -170,8 +185,9 @@ fn inventory(request: &Request, shared: &Shared) -> Inventory {
     let now_ms = jiff::Timestamp::now().as_millisecond();
     let ledger = CheckLedger::open_for_reading(&shared.data).ok();
     let downtimes = ledger.as_ref().and_then(|ledger| ledger.downtimes().ok()).unwrap_or_default();
+    let times_ms = [shared.started_ms, now_ms];
     let mut inventory =
-        Inventory::new(&shared.registry.lock(), downtimes, &shared.machine, [shared.started_ms, now_ms]);
+        Inventory::new(&shared.registry.lock(), downtimes, &shared.machine, &shared.zone, times_ms);
     if request.needs_column("long_plugin_output")
         && let Some(ledger) = &ledger
     {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
 
 use crate::{Check, CheckRegistry, CheckStatus, Downtime, State};
 
@@ -17,6 +17,8 @@ pub(super) struct Inventory {
     downtime_counts: Vec<i64>,
     pub(super) downtimes: Vec<(i64, Downtime)>,
     pub(super) now_ms: i64,
+    /// In the zone of times of the week.
+    pub(super) now: Zoned,
     /// When the server began.
     pub(super) started_ms: i64,
     /// The status of a host without a check of its own.
@@ -31,6 +33,8 @@ pub(super) struct Host {
     services: Vec<usize>,
     /// Nothing reaches it.
     is_unreachable: bool,
+    /// The hosts that have it as a parent.
+    pub(super) children: Vec<String>,
 }
 
 impl Inventory {
@@ -39,14 +43,21 @@ impl Inventory {
         registry: &CheckRegistry,
         downtimes: Vec<(i64, Downtime)>,
         machine: &str,
+        zone: &TimeZone,
         [started_ms, now_ms]: [i64; 2],
     ) -> Self {
-        let now = Timestamp::from_millisecond(now_ms).unwrap_or_default().to_zoned(TimeZone::UTC);
+        let now = Timestamp::from_millisecond(now_ms).unwrap_or_default().to_zoned(zone.clone());
         let count = |status: &CheckStatus| {
             let is_now =
                 |(_, downtime): &&(i64, Downtime)| downtime.is_of(&status.name) && downtime.is_now(&now);
             downtimes.iter().filter(is_now).count() as i64
         };
+        let mut children: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for child in registry.checks.iter().filter(|check| check.is_of_host()) {
+            for parent in &child.parents {
+                children.entry(parent).or_default().push(child.name.host.clone());
+            }
+        }
         let mut places: BTreeMap<&str, usize> = BTreeMap::new();
         let mut hosts: Vec<Host> = Vec::new();
         for (at, check) in registry.checks.iter().enumerate() {
@@ -54,7 +65,9 @@ impl Inventory {
             let place = *places.entry(host).or_insert_with(|| {
                 let name = if host.is_empty() { machine } else { host };
                 let is_unreachable = registry.is_unreachable(host);
-                hosts.push(Host { name: name.to_owned(), check: None, services: Vec::new(), is_unreachable });
+                let children = children.remove(host).unwrap_or_default();
+                let (check, services) = (None, Vec::new());
+                hosts.push(Host { name: name.to_owned(), check, services, is_unreachable, children });
                 hosts.len() - 1
             });
             match check.is_of_host() {
@@ -69,6 +82,7 @@ impl Inventory {
             hosts,
             downtimes,
             now_ms,
+            now,
             started_ms,
             none: CheckStatus::default(),
         }

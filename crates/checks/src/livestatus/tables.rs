@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use formats::livestatus::{Column, Fault, Request, Value, answer, refuse};
+use formats::livestatus::{Column, Fault, Request, Value, answer, answer_without_rows, refuse};
 
 use super::rows::{CheckRow, HostRow, Inventory, ServiceRow};
-use crate::{CheckWay, State};
+use crate::{Check, CheckWay, Period, State};
 
 type Columns<R> = [(&'static str, fn(&R) -> Value)];
 
@@ -20,7 +20,7 @@ pub(super) fn reply(request: &Request, inventory: &Arc<Inventory>) -> Vec<u8> {
         "columns" => answer(request, &columns("", OF_COLUMNS, |row| row), all_columns()),
         // Dashboards ask for them: there are none.
         "hostgroups" | "servicegroups" | "contacts" | "contactgroups" | "commands" | "timeperiods"
-        | "log" => answer(request, &columns("", OF_OTHERS, |row| row), Vec::<(String, String)>::new()),
+        | "log" => answer_without_rows(request),
         other => refuse(
             request.has_fixed_header,
             &Fault { status: 404, message: format!("there is no table '{other}'") },
@@ -91,8 +91,6 @@ const OF_CHECKS: &Columns<CheckRow> = &[
     ("latency", |_| Value::Float(0.0)),
     ("checks_enabled", |_| true.into()),
     ("event_handler_enabled", |_| false.into()),
-    ("in_check_period", |_| true.into()),
-    ("in_notification_period", |_| true.into()),
     ("is_executing", |_| false.into()),
     ("obsess", |_| false.into()),
     ("modified_attributes", |_| Value::Integer(0)),
@@ -110,9 +108,35 @@ const OF_CHECKS: &Columns<CheckRow> = &[
     ("icon_image", |_| text("")),
     ("icon_image_alt", |_| text("")),
     ("icon_image_expanded", |_| text("")),
-    ("check_period", |_| text("")),
-    ("notification_period", |_| text("")),
+    ("check_period", |row| text(check_period(row).map_or(String::new(), Period::to_string))),
+    ("notification_period", |row| text(notification_period(row).map_or(String::new(), Period::to_string))),
+    ("in_check_period", |row| check_period(row).is_none_or(|period| period.contains(&row.all.now)).into()),
+    ("in_notification_period", |row| {
+        notification_period(row).is_none_or(|period| period.contains(&row.all.now)).into()
+    }),
+    ("notification_interval", |row| minutes(row.check().and_then(|check| check.notifications.repeat))),
+    ("check_freshness", |row| row.check().is_some_and(|check| check.fresh_for.is_some()).into()),
+    ("first_notification_delay", |_| Value::Float(0.0)),
+    ("high_flap_threshold", |_| Value::Float(0.0)),
+    ("low_flap_threshold", |_| Value::Float(0.0)),
+    ("check_options", |_| Value::Integer(0)),
+    ("event_handler", |_| text("")),
+    ("process_performance_data", |_| true.into()),
+    ("pnpgraph_present", |_| Value::Integer(0)),
 ];
+
+fn check_period(row: &CheckRow) -> Option<&Period> {
+    row.check()?.period.as_ref()
+}
+
+fn notification_period(row: &CheckRow) -> Option<&Period> {
+    row.check()?.notifications.period.as_ref()
+}
+
+/// When it was in a state last. That is known of the state that it has, and of OK; 0 is never.
+fn last_time(row: &CheckRow, is_now: bool) -> Value {
+    seconds(if is_now { row.status().result_ms } else { 0 })
+}
 
 fn minutes(length: Option<std::time::Duration>) -> Value {
     Value::Float(length.unwrap_or_default().as_secs_f64() / 60.0)
@@ -133,6 +157,11 @@ const OF_HOSTS: &Columns<HostRow> = &[
         Value::Integer(if is_down { row.state().max(1) } else { 0 })
     }),
     ("parents", |row| Value::List(row.check.check().map(|check| check.parents.clone()).unwrap_or_default())),
+    ("childs", |row| Value::List(row.host().children.clone())),
+    ("obsess_over_host", |_| false.into()),
+    ("last_time_up", |row| seconds(row.check.status().fine_ms.unwrap_or(0))),
+    ("last_time_down", |row| last_time(&row.check, row.state() == 1)),
+    ("last_time_unreachable", |row| last_time(&row.check, row.state() == 2)),
     ("services", |row| {
         let name = |service: CheckRow| service.check().map(|check| check.name.service.clone());
         Value::List(row.services().filter_map(name).collect())
@@ -154,6 +183,10 @@ const OF_SERVICES: &Columns<CheckRow> = &[
     ("state", |row| Value::Integer(row.service_state())),
     ("hard_state", |row| Value::Integer(row.status().hard_state.number().into())),
     ("last_hard_state", |row| Value::Integer(row.status().hard_state.number().into())),
+    ("last_time_warning", |row| last_time(row, row.status().state == Some(State::Warning))),
+    ("last_time_critical", |row| last_time(row, row.status().state == Some(State::Critical))),
+    ("last_time_unknown", |row| last_time(row, row.status().state == Some(State::Unknown))),
+    ("obsess_over_service", |_| false.into()),
 ];
 
 const OF_STATUS: &Columns<Arc<Inventory>> = &[
@@ -199,6 +232,9 @@ const OF_REMARKS: &Columns<Remark> = &[
     ("host_name", |row| text(&row.host.host().name)),
     ("service_description", |row| text(row.check.check().map_or("", |check| check.name.service.as_str()))),
     ("is_service", |row| row.check.check().is_some_and(|check| !check.is_of_host()).into()),
+    // Of a host or of a service; by a person.
+    ("type", |row| Value::Integer(if row.check.check().is_some_and(Check::is_of_host) { 1 } else { 2 })),
+    ("source", |_| Value::Integer(0)),
     ("author", |row| text(&row.author)),
     ("comment", |row| text(&row.comment)),
     ("entry_time", |row| seconds(row.since_ms)),
@@ -220,8 +256,6 @@ const OF_COLUMNS: &Columns<(String, String, String)> = &[
     ("type", |row| text(&row.2)),
     ("description", |_| text("")),
 ];
-
-const OF_OTHERS: &Columns<(String, String)> = &[("name", |row| text(&row.0)), ("alias", |row| text(&row.1))];
 
 /// The columns of a list, for rows that it is about in part.
 fn columns<R: 'static, P: 'static>(

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use configuration::{Fault, Options};
+use http_client::described_tls;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
@@ -110,11 +111,7 @@ fn shake_hands(connection: &mut ClientConnection, stream: &mut TcpStream, until:
         } else if connection.read_tls(stream)? == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         } else {
-            connection.process_new_packets().map_err(|error| match error {
-                // No record of TLS at all.
-                Error::InvalidMessage(_) => io::Error::other("that port speaks no TLS"),
-                error => io::Error::other(error),
-            })?;
+            connection.process_new_packets().map_err(|error| described_tls(io::Error::other(error)))?;
         }
     }
     Ok(())

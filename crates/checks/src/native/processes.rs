@@ -4,6 +4,8 @@ use std::fs;
 use std::sync::Arc;
 
 use configuration::{Fault, Options};
+use facts::linux::pid_stat::PidStat;
+use facts::task::comm::Comm;
 
 use super::outcome::Outcome;
 use super::probe::{Limits, Probe};
@@ -29,14 +31,23 @@ impl Probe for Processes {
     }
 }
 
+/// Returns whether a process has a name, of which the kernel keeps 15 bytes, and has not ended, by its stat.
+fn is_living_with_name(stat: &[u8], name: &Comm) -> bool {
+    let mut process = PidStat::default();
+    process.parse(stat).is_ok()
+        && process.comm.as_bytes() == name.as_bytes()
+        && !matches!(process.state, b'Z' | b'X')
+}
+
 fn count(name: &str, least: u64, most: Option<u64>) -> Outcome {
     let entries = match fs::read_dir("/proc") {
         Ok(entries) => entries,
         Err(error) => return Outcome::new(State::Unknown, format!("/proc: {error}")),
     };
     let is_process = |name: &std::ffi::OsStr| name.as_encoded_bytes().iter().all(u8::is_ascii_digit);
+    let kept = Comm::new(name.as_bytes());
     let has_name = |entry: &fs::DirEntry| {
-        fs::read(entry.path().join("comm")).is_ok_and(|comm| comm.trim_ascii_end() == name.as_bytes())
+        fs::read(entry.path().join("stat")).is_ok_and(|stat| is_living_with_name(&stat, &kept))
     };
     let found = entries.flatten().filter(|entry| is_process(&entry.file_name()) && has_name(entry));
     let count = found.count() as u64;
@@ -44,4 +55,21 @@ fn count(name: &str, least: u64, most: Option<u64>) -> Outcome {
     let state = if is_wrong { State::Critical } else { State::Ok };
     let processes = if count == 1 { "process is" } else { "processes are" };
     Outcome::new(state, format!("{count} {processes} called {name}")).with(format!("processes={count}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_ended_is_no_process() {
+        let is_living = |stat: &str, name: &str| {
+            let figures = " 0".repeat(40);
+            is_living_with_name(format!("{stat}{figures}\n").as_bytes(), &Comm::new(name.as_bytes()))
+        };
+        assert!(is_living("7 (nginx) S 1 7", "nginx"));
+        assert!(is_living("7 (a) S) R 1 7", "a) S"));
+        assert!(!is_living("7 (nginx) Z 1 7", "nginx"));
+        assert!(!is_living("7 (nginx", "nginx"));
+    }
 }

@@ -129,8 +129,12 @@ impl FigureSet {
     }
 
     /// Calls `each` with every figure in it.
-    pub fn for_each(self, each: impl FnMut(Figure)) {
-        Figure::all().filter(|figure| self.contains(*figure)).for_each(each);
+    pub fn for_each(self, mut each: impl FnMut(Figure)) {
+        let mut left = self.0;
+        while left != 0 {
+            each(Figure(left.trailing_zeros() as u8));
+            left &= left - 1;
+        }
     }
 
     /// Adds a figure.

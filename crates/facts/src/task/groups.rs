@@ -7,7 +7,9 @@ mod group;
 mod membership;
 mod row;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
+
+use foldhash::{HashMap, HashSet};
 
 use super::Cause;
 use super::figure::{Figure, FigureSet};
@@ -120,7 +122,7 @@ impl TaskGroups {
         }
         (self.round, self.seen_touched) = (store.round(), store.touched().len());
         if is_new_round && is_followed {
-            self.sum(store, &HashMap::new());
+            self.sum(store, &HashMap::default());
         }
     }
 
@@ -136,7 +138,7 @@ impl TaskGroups {
 
     fn rebuild(&mut self, store: &TaskStore, mut filter: Option<Filter<'_>>) {
         self.clear();
-        let mut chosen: HashMap<(u64, u32), bool> = HashMap::new();
+        let mut chosen: HashMap<(u64, u32), bool> = HashMap::default();
         if let Some(filter) = &mut filter {
             let is_leader = |row: &&TaskRow| row.key.pid == row.process();
             let ended = || store.ended().map(EndedTask::row);
@@ -197,8 +199,8 @@ impl TaskGroups {
 
     /// Adds each ended task to the group that it belongs to.
     fn sum_ended(&mut self, store: &TaskStore, chosen: &HashMap<(u64, u32), bool>) {
-        let mut by_name = HashMap::new();
-        let mut by_key = HashMap::new();
+        let mut by_name = HashMap::default();
+        let mut by_key = HashMap::default();
         for (index, ended) in store.ended().enumerate() {
             let row = ended.row();
             if !chosen.get(&self.unit_key(row)).copied().unwrap_or(true) {
@@ -233,7 +235,7 @@ impl TaskGroups {
                 GroupBy::User | GroupBy::Cgroup => by_key.get(&key).copied(),
             };
             let place = place.unwrap_or_else(|| {
-                let (sum, processes) = (TaskSum::default(), HashSet::new());
+                let (sum, processes) = (TaskSum::default(), HashSet::default());
                 self.ended.push(EndedGroup { first: index, sum, processes });
                 by_name.insert((row.comm, row.uid), self.ended.len() - 1);
                 by_key.insert(key, self.ended.len() - 1);
@@ -255,7 +257,7 @@ impl TaskGroups {
                 group,
                 sum: TaskSum::default(),
                 busy: Busy::default(),
-                ended_processes: HashSet::new(),
+                ended_processes: HashSet::default(),
             });
         }
         &mut self.active[place]

@@ -11,7 +11,7 @@ mod ended_threads;
 mod matching;
 mod total;
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use super::exit_record::{ExitRecord, SLACK};
 use super::figure::{Figure, Figures};
@@ -22,6 +22,7 @@ use crate::rate::Interval;
 use crate::sample::Clock;
 use crate::unit::Nanos;
 
+pub use access::Activity;
 pub use ended_threads::ended_threads_cpu;
 
 /// The figures that tell whether a task did anything: the kernel changes the other counters only while a task runs.

@@ -95,6 +95,10 @@ impl Api<'_, '_, '_> {
         let Some(to) = to.strip_prefix(LABEL) else {
             return Err(FeedError::refused("dest must be user/-/label/…"));
         };
+        // Without a name it would be all feeds that are in no folder.
+        if from.is_empty() {
+            return Err(FeedError::refused("s must be user/-/label/…"));
+        }
         self.scene.library.rename_folder(&self.account, &from, to)?;
         Ok(done())
     }
@@ -102,6 +106,9 @@ impl Api<'_, '_, '_> {
     pub(super) fn disable_tag(&mut self) -> Result<Reply, FeedError> {
         let stream = normal(self.asked.get("s"));
         let folder = stream.strip_prefix(LABEL).unwrap_or(self.asked.get("t"));
+        if folder.is_empty() {
+            return Err(FeedError::refused("s must be user/-/label/…"));
+        }
         self.scene.library.rename_folder(&self.account, folder, "")?;
         Ok(done())
     }

@@ -1,6 +1,6 @@
 //! Answers: rows or statistics of a table, as CSV, JSON or Python's literals.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 
@@ -27,6 +27,16 @@ pub fn answer<R>(request: &Request, columns: &[Column<R>], rows: impl IntoIterat
         Ok(body) => with_header(request.has_fixed_header, 200, &body),
         Err(fault) => refuse(request.has_fixed_header, &fault),
     }
+}
+
+/// Answers a request for a table that has no rows here, whatever columns it asks for.
+pub fn answer_without_rows(request: &Request) -> Vec<u8> {
+    let asked = request.columns.iter().chain(&request.used).map(String::as_str);
+    let names: BTreeSet<&str> = asked.chain(["name", "alias"]).collect();
+    let column =
+        |name: &str| Column { name: name.to_owned(), get: Box::new(|(): &()| Value::Text(String::new())) };
+    let columns: Vec<_> = names.into_iter().map(column).collect();
+    answer(request, &columns, [])
 }
 
 /// A refusal, which has a text only with a fixed header.

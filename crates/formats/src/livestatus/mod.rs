@@ -5,6 +5,6 @@ mod answer;
 mod condition;
 mod request;
 
-pub use answer::{Column, answer, refuse};
+pub use answer::{Column, answer, answer_without_rows, refuse};
 pub use condition::Value;
 pub use request::{Fault, Request};

@@ -21,6 +21,8 @@ pub enum ExternalCommand<'l> {
         target: Target<'l>,
         /// Until it is over.
         is_sticky: bool,
+        /// Contacts are not notified of it.
+        is_silent: bool,
         /// By whom.
         author: &'l str,
         /// Why.
@@ -94,11 +96,12 @@ pub fn external_command(line: &str) -> Result<(i64, ExternalCommand<'_>), String
         }
         Kind::Acknowledge => {
             let is_sticky = number(rest.next("whether it is sticky")?)? == 2;
-            rest.next("whether contacts are notified")?;
+            let is_silent = number(rest.next("whether contacts are notified")?)? == 0;
             rest.next("whether it is persistent")?;
             ExternalCommand::Acknowledge {
                 target,
                 is_sticky,
+                is_silent,
                 author: rest.next("an author")?,
                 comment: rest.rest(),
             }
@@ -174,8 +177,19 @@ mod tests {
                 ExternalCommand::Acknowledge {
                     target: of("web1", None),
                     is_sticky: true,
+                    is_silent: false,
                     author: "ann",
                     comment: "on it; soon",
+                },
+            ),
+            (
+                "[7] ACKNOWLEDGE_SVC_PROBLEM;web1;http;1;0;0;ann;",
+                ExternalCommand::Acknowledge {
+                    target: of("web1", Some("http")),
+                    is_sticky: false,
+                    is_silent: true,
+                    author: "ann",
+                    comment: "",
                 },
             ),
             (

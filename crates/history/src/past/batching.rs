@@ -3,10 +3,8 @@
 use query::{Answer, Limits, Query, QueryError, Source};
 
 use super::BatchedSource;
+use super::machine;
 use super::scratch::Scratch;
-
-#[path = "../../../store/tests/machine/mod.rs"]
-mod machine;
 
 const ROUNDS: usize = 700;
 const EXPRESSIONS: [&str; 19] = [

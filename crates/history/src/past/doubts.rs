@@ -24,8 +24,12 @@ pub(super) struct Doubts {
     incomplete: HashSet<u32>,
     /// How many ranges of numbers there are.
     ranges: usize,
-    /// The most that one of the brief processes did.
+    /// The most that one of the brief processes of the last minute did.
+    largest_of_minute: u64,
+    /// The most that one did of a minute before that.
     largest: u64,
+    /// The sum of what one did at most in each hour before that: it may be the same process in all of them.
+    lasting: u64,
 }
 
 #[derive(Debug)]
@@ -41,6 +45,8 @@ struct Brief {
 impl Doubts {
     /// Begins another minute. `has_mingled`: one number may be that of several of its brief processes.
     pub(super) fn begin_minute(&mut self, has_mingled: bool) {
+        (self.largest, self.lasting) = self.largest_so_far();
+        self.largest_of_minute = 0;
         self.minutes += 1;
         if has_mingled {
             self.mingled.insert(self.minutes);
@@ -58,7 +64,7 @@ impl Doubts {
 
     /// Adds brief processes of the minute. `most` is the upper bound of what one of them did.
     pub(super) fn add_brief(&mut self, sums: &BriefSums, most: u64) {
-        self.largest = self.largest.max(most);
+        self.largest_of_minute = self.largest_of_minute.max(most);
         self.ranges += sums.processes.len();
         if self.are_too_many() {
             return;
@@ -89,7 +95,16 @@ impl Doubts {
 
     /// Returns the most that one brief process can have done.
     pub(super) fn largest(&self) -> u64 {
-        self.largest
+        let (largest, lasting) = self.largest_so_far();
+        largest.saturating_add(lasting)
+    }
+
+    /// Returns `largest` and `lasting` with the last minute. The brief processes of an hour, which have mingled, may live for hours.
+    fn largest_so_far(&self) -> (u64, u64) {
+        match self.mingled.contains(&self.minutes) {
+            true => (self.largest, self.lasting.saturating_add(self.largest_of_minute)),
+            false => (self.largest.max(self.largest_of_minute), self.lasting),
+        }
     }
 
     /// Returns the most that brief processes of one number can have done together.
@@ -169,6 +184,17 @@ mod tests {
         doubts.add_brief(&brief("sh", 15..=21), 3);
         doubts.add_brief(&brief("cc", 15..=21), 4);
         assert_eq!(doubts.most(), 13);
+    }
+
+    /// A brief process of a minute is one of no other; one of an hour may be one of the next.
+    #[test]
+    fn what_lasts_adds_up() {
+        let mut doubts = Doubts::default();
+        for (value, has_mingled) in [(5, false), (9, false), (7, false), (3, true), (2, true), (4, false)] {
+            doubts.begin_minute(has_mingled);
+            [1, value].into_iter().for_each(|most| doubts.add_brief(&brief("sh", 10..=20), most));
+        }
+        assert_eq!(doubts.largest(), 9 + 3 + 2);
     }
 
     #[test]

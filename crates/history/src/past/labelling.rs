@@ -185,6 +185,11 @@ impl<'s> Labelling<'s> {
         })
     }
 
+    /// Returns whether another one of the same scope selects the same tasks, and names them alike.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        self.matchers == other.matchers && self.is_wanted == other.is_wanted && self.metric == other.metric
+    }
+
     /// Returns whether the matchers depend on the name of a task only.
     pub(super) fn is_by_name_alone(&self) -> bool {
         self.scope == Scope::All && self.matchers.iter().all(|matcher| matcher.label == "comm")
@@ -204,7 +209,12 @@ impl<'s> Labelling<'s> {
     /// Returns whether it asks for, or selects, single processes.
     pub(super) fn is_by_process(&self) -> bool {
         let [pid, ..] = self.is_wanted;
-        pid || self.matchers.iter().any(|matcher| matcher.label == "pid")
+        pid || self.selects_a_process()
+    }
+
+    /// Returns whether it selects a process by its number.
+    pub(super) fn selects_a_process(&self) -> bool {
+        self.matchers.iter().any(|matcher| matcher.label == "pid")
     }
 
     /// Returns whether one of some processes of a program may meet the conditions, where [`Self::is_summable`].

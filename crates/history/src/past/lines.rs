@@ -1,4 +1,6 @@
-//! The series of one selection of tasks, while they are built.
+//! The series of selections of tasks, while they are built.
+
+use std::sync::Arc;
 
 use facts::task::TaskRow;
 use facts::task::comm::Comm;
@@ -15,40 +17,49 @@ use super::task_selection::{BriefProcesses, TaskSelection};
 use super::task_series::TaskSeries;
 use crate::task_sums::{MinuteGroups, MinuteProcesses, TaskGroup};
 
-/// The part of everything that [`BriefProcesses::Negligible`] leaves out.
+/// The part of everything that one process can have done if [`BriefProcesses::Negligible`] leaves it out.
 const NEGLIGIBLE_PART: f64 = 0.01;
 
-/// The series of one selection, while they are built.
+/// The series of selections that differ in their metrics alone, while they are built: what distinguishes a task is found once for all of them.
 pub(super) struct Lines<'s> {
-    metric: TaskSeries,
+    metrics: Vec<TaskSeries>,
     adds_up: bool,
     brief: BriefProcesses,
     labelling: Labelling<'s>,
     of_tasks: TaskLines<TaskLabels>,
     /// The names that the matchers accept or not, if they are about names only.
     accepted: HashMap<Comm, bool>,
-    /// The line of each living task, for gauges.
+    /// The place of each living task, for gauges.
     living: HashMap<u32, usize>,
-    doubts: Doubts,
+    /// By metric.
+    doubts: Vec<Doubts>,
+    /// By metric: what processes without sums of their own did together.
+    brief_growth: Vec<u64>,
 }
 
 impl<'s> Lines<'s> {
-    pub(super) fn new(selected: &TaskSelection<'_>, labelling: Labelling<'s>) -> Self {
+    /// Returns lines without series yet, for selections that differ in their metrics alone: `selected` is one of them.
+    pub(super) fn new(
+        selected: &TaskSelection<'_>,
+        metrics: Vec<TaskSeries>,
+        labelling: Labelling<'s>,
+    ) -> Self {
         Self {
-            metric: selected.metric,
             adds_up: selected.adds_up(),
             brief: selected.brief,
             labelling,
-            of_tasks: TaskLines::new(selected.has_one_window()),
+            of_tasks: TaskLines::new(metrics.len(), selected.has_one_window()),
             accepted: HashMap::new(),
             living: HashMap::new(),
-            doubts: Doubts::default(),
+            doubts: metrics.iter().map(|_| Doubts::default()).collect(),
+            brief_growth: vec![0; metrics.len()],
+            metrics,
         }
     }
 
-    /// The figure of its metric; `None` if it has none.
-    pub(super) fn figure(&self) -> Option<Figure> {
-        self.metric.figure()
+    /// The figures of its metrics.
+    pub(super) fn figures(&self) -> impl Iterator<Item = Figure> {
+        self.metrics.iter().filter_map(|metric| metric.figure())
     }
 
     /// How many series there are.
@@ -72,28 +83,25 @@ impl<'s> Lines<'s> {
 
     /// Adds to each series what its tasks did, those that ended among them. In the first round: what they have done before.
     fn add(&mut self, round: &Round<'_>, names: &mut TaskNames<'_>) -> Result<(), String> {
-        let metric = self.metric;
         if round.is_first {
-            for row in round.store.rows() {
-                if let Some(value) = metric.of_row(row) {
-                    self.grow(row, value, false, names)?;
-                }
-            }
-            return Ok(());
+            let mut rows = round.store.rows();
+            return rows.try_for_each(|row| self.grow(row, false, names, |metric| metric.of_row(row)));
         }
-        let Some(figure) = metric.figure() else { return Ok(()) };
         for row in &round.changed {
-            // Also one that has done nothing: it is there.
-            if metric.of_row(row).is_some() {
-                let growth = round.store.delta(row.key.pid, figure).unwrap_or(0);
-                self.grow(row, growth, true, names)?;
-            }
+            let activity = round.store.activity(row.key.pid);
+            self.grow(row, true, names, |metric| {
+                let figure = metric.figure()?;
+                // Also one that has done nothing: it is there.
+                metric.of_row(row)?;
+                Some(activity.and_then(|activity| activity.delta(figure)).unwrap_or(0))
+            })?;
         }
         for ended in round.store.ended() {
-            if metric.of_row(ended.row()).is_some() {
-                let growth = ended.delta.get(figure).unwrap_or(0);
-                self.grow(ended.row(), growth, true, names)?;
-            }
+            self.grow(ended.row(), true, names, |metric| {
+                let figure = metric.figure()?;
+                metric.of_row(ended.row())?;
+                Some(ended.delta.get(figure).unwrap_or(0))
+            })?;
         }
         Ok(())
     }
@@ -106,12 +114,9 @@ impl<'s> Lines<'s> {
     /// Takes the sums of a minute. The selection must be of a counter in a range, and not by process.
     pub(super) fn take_groups(&mut self, minute: &MinuteGroups) -> Result<(), String> {
         self.begin_minute(minute);
-        let Some(figure) = self.metric.figure() else { return Ok(()) };
         let mut paths = minute;
         for one in &minute.sums {
-            if let Some(growth) = one.figures.get(figure) {
-                self.grow(&row(0, &one.group), growth, true, &mut paths)?;
-            }
+            self.grow(&row(0, &one.group), true, &mut paths, |metric| one.figures.get(metric.figure()?))?;
         }
         Ok(())
     }
@@ -123,21 +128,47 @@ impl<'s> Lines<'s> {
         processes: &MinuteProcesses,
     ) -> Result<(), String> {
         self.begin_minute(minute);
-        let Some(figure) = self.metric.figure() else { return Ok(()) };
         let mut paths = minute;
-        self.doubts.begin_minute(processes.has_mingled);
+        self.doubts.iter_mut().for_each(|doubts| doubts.begin_minute(processes.has_mingled));
         // One that did nothing is there, with a sum of 0; but it is not who did most.
         let least = u64::from(self.brief == BriefProcesses::Negligible);
         for one in &processes.seen {
-            if let Some(growth) = one.figures.get(figure).filter(|growth| *growth >= least) {
-                self.grow(&row(one.process, &one.group), growth, true, &mut paths)?;
-            }
-            self.doubts.add_process(one);
+            self.grow(&row(one.process, &one.group), true, &mut paths, |metric| {
+                one.figures.get(metric.figure()?).filter(|growth| *growth >= least)
+            })?;
+            self.doubts.iter_mut().for_each(|doubts| doubts.add_process(one));
         }
+        self.add_brief_growth(minute, processes)?;
         for one in &processes.brief {
-            let Some(most) = one.most.get(figure) else { continue };
-            if self.labelling.may_accept(&mut paths, &row(0, &one.group), &one.processes)? {
-                self.doubts.add_brief(one, most);
+            if !self.labelling.may_accept(&mut paths, &row(0, &one.group), &one.processes)? {
+                continue;
+            }
+            for (doubts, metric) in self.doubts.iter_mut().zip(&self.metrics) {
+                if let Some(most) = metric.figure().and_then(|figure| one.most.get(figure)) {
+                    doubts.add_brief(one, most);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what the groups of a minute did but for their processes that have sums of their own. It is wanted where the others may be left
+    /// out. Of one process by its number the sums of its group say nothing.
+    fn add_brief_growth(&mut self, minute: &MinuteGroups, processes: &MinuteProcesses) -> Result<(), String> {
+        let is_wanted = self.brief == BriefProcesses::Negligible && !processes.brief.is_empty();
+        if !is_wanted || self.labelling.selects_a_process() {
+            return Ok(());
+        }
+        let mut paths = minute;
+        let all = minute.sums.iter().map(|one| (&one.group, &one.figures, true));
+        let seen = processes.seen.iter().map(|one| (&one.group, &one.figures, false));
+        for (group, figures, is_more) in all.chain(seen) {
+            if !self.accepts(&row(0, group), &mut paths)? {
+                continue;
+            }
+            for (sum, metric) in self.brief_growth.iter_mut().zip(&self.metrics) {
+                let growth = metric.figure().and_then(|figure| figures.get(figure)).unwrap_or(0);
+                *sum = if is_more { sum.saturating_add(growth) } else { sum.saturating_sub(growth) };
             }
         }
         Ok(())
@@ -147,17 +178,24 @@ impl<'s> Lines<'s> {
         minute.times_ms.iter().for_each(|at_ms| self.of_tasks.begin(*at_ms));
     }
 
+    /// Adds to the series of a task, if it is selected, by what each metric grew; `None` if the task does not have it.
     fn grow(
         &mut self,
         row: &TaskRow,
-        growth: u64,
         is_padded: bool,
         paths: &mut impl CgroupPaths,
+        growth: impl Fn(TaskSeries) -> Option<u64>,
     ) -> Result<(), String> {
-        if self.accepts(row, paths)? {
-            let line = self.line(row, is_padded, paths)?;
-            let metric = self.metric;
-            self.of_tasks.add(line, growth, |sum| metric.in_unit(sum));
+        let mut known = None;
+        for index in 0..self.metrics.len() {
+            let metric = self.metrics[index];
+            let Some(growth) = growth(metric) else { continue };
+            let place = match known {
+                Some(place) => place,
+                None if self.accepts(row, paths)? => *known.insert(self.place(row, paths)?),
+                None => return Ok(()),
+            };
+            self.of_tasks.add((index, place), growth, is_padded, |sum| metric.in_unit(sum));
         }
         Ok(())
     }
@@ -174,64 +212,72 @@ impl<'s> Lines<'s> {
         Ok(is_accepted)
     }
 
-    fn line(
-        &mut self,
-        row: &TaskRow,
-        is_padded: bool,
-        paths: &mut impl CgroupPaths,
-    ) -> Result<usize, String> {
+    /// Returns the place of a task's labels.
+    fn place(&mut self, row: &TaskRow, paths: &mut impl CgroupPaths) -> Result<usize, String> {
         let key = self.labelling.key(paths, row)?;
-        if let Some(line) = self.of_tasks.known(&key) {
-            return Ok(line);
+        if let Some(place) = self.of_tasks.known(&key) {
+            return Ok(place);
         }
         let name = match self.adds_up && self.labelling.is_named_alone(&key) {
             true => None,
             false => Some(self.labelling.name(&key)),
         };
-        Ok(self.of_tasks.add_key(key, is_padded, name))
+        Ok(self.of_tasks.add_key(key, name))
     }
 
-    /// Returns the series; `None` if sums of minutes leave open what they are.
-    pub(super) fn into_series(mut self, selection: &Selection<'_>) -> Option<Vec<Series>> {
+    /// Returns the series of each metric, for the selection of it; `None` where sums of minutes leave open what they are.
+    pub(super) fn into_series(mut self, selections: &[&Selection<'_>]) -> Vec<Option<Vec<Series>>> {
+        let times_ms = self.of_tasks.times_ms();
+        let selections = selections.iter().enumerate();
+        selections.map(|(metric, selection)| self.take_series(metric, selection, &times_ms)).collect()
+    }
+
+    fn take_series(
+        &mut self,
+        metric: usize,
+        selection: &Selection<'_>,
+        times_ms: &Arc<[i64]>,
+    ) -> Option<Vec<Series>> {
         let sums = selection.sums.filter(|_| self.adds_up);
+        let range = [selection.from_ms, selection.to_ms];
         let largest = sums.and_then(|sums| sums.largest);
-        let least = largest
-            .and_then(|count| self.of_tasks.least_of_largest(count, selection.from_ms, selection.to_ms));
-        let may_leave_out = self.brief == BriefProcesses::Negligible && self.are_brief_negligible();
-        if !self.doubts.is_empty() && !may_leave_out && !self.are_largest_certain(least?) {
+        let least = largest.and_then(|count| self.of_tasks.least_of_largest(metric, count, range));
+        let may_leave_out = || self.brief == BriefProcesses::Negligible && self.are_brief_negligible(metric);
+        if !self.doubts[metric].is_empty() && !may_leave_out() && !self.are_largest_certain(metric, least?) {
             return None;
         }
-        if let Some(least) = least {
-            self.of_tasks.keep_from(least);
-        }
-        Some(self.of_tasks.into_series(|key| self.labelling.name(key)))
+        let name = |key: &TaskLabels| self.labelling.name(key);
+        Some(self.of_tasks.take_series(metric, least, times_ms, name))
     }
 
     /// Returns whether series that grew by so much at least are certain, and no others grew by as much.
-    fn are_largest_certain(&self, least: f64) -> bool {
-        if self.doubts.are_too_many() {
+    fn are_largest_certain(&self, metric: usize, least: f64) -> bool {
+        let doubts = &self.doubts[metric];
+        if doubts.are_too_many() {
             return false;
         }
-        let most = self.metric.in_unit(self.doubts.most());
+        let most = self.metrics[metric].in_unit(doubts.most());
         let is_open = |(labels, increase): (&TaskLabels, f64)| {
-            increase + most >= least
-                && !labels.pid.is_some_and(|pid| self.doubts.is_certain(pid, labels.comm))
+            increase + most >= least && !labels.pid.is_some_and(|pid| doubts.is_certain(pid, labels.comm))
         };
         // What is not among the series is not among the largest either.
-        most < least && !self.of_tasks.increases().any(is_open)
+        most < least && !self.of_tasks.increases(metric).any(is_open)
     }
 
     /// Returns whether none of the brief processes can have done more than a hundredth of everything.
-    fn are_brief_negligible(&self) -> bool {
-        let all: f64 = self.of_tasks.increases().map(|(_, increase)| increase).sum();
-        self.metric.in_unit(self.doubts.largest()) <= NEGLIGIBLE_PART * all
+    fn are_brief_negligible(&self, metric: usize) -> bool {
+        let in_unit = |value| self.metrics[metric].in_unit(value);
+        let seen: f64 = self.of_tasks.increases(metric).map(|(_, increase)| increase).sum();
+        in_unit(self.doubts[metric].largest())
+            <= NEGLIGIBLE_PART * (seen + in_unit(self.brief_growth[metric]))
     }
 
-    /// Sets the series of living tasks to what they are, and ends those of tasks that are gone.
+    /// Sets the series of living tasks to what they are, and ends those of tasks that are gone. Of one metric: of several it would have to
+    /// remember which of them a task has.
     fn set(&mut self, round: &Round<'_>, names: &mut TaskNames<'_>) -> Result<(), String> {
         if round.is_apart() {
-            for line in std::mem::take(&mut self.living).into_values() {
-                self.of_tasks.end(line);
+            for place in std::mem::take(&mut self.living).into_values() {
+                self.of_tasks.end((0, place));
             }
             return round.store.rows().try_for_each(|row| self.set_row(row, names));
         }
@@ -242,7 +288,8 @@ impl<'s> Lines<'s> {
     }
 
     fn set_row(&mut self, row: &TaskRow, names: &mut TaskNames<'_>) -> Result<(), String> {
-        let Some(value) = self.metric.of_row(row) else {
+        let metric = self.metrics[0];
+        let Some(value) = metric.of_row(row) else {
             self.end_of(row.key.pid);
             return Ok(());
         };
@@ -250,19 +297,19 @@ impl<'s> Lines<'s> {
             self.end_of(row.key.pid);
             return Ok(());
         }
-        let line = self.line(row, false, names)?;
+        let place = self.place(row, names)?;
         // By execve(2) it may have another name now.
-        if let Some(other) = self.living.insert(row.key.pid, line).filter(|other| *other != line) {
-            self.of_tasks.end(other);
+        if let Some(other) = self.living.insert(row.key.pid, place).filter(|other| *other != place) {
+            self.of_tasks.end((0, other));
         }
-        self.of_tasks.set(line, self.metric.in_unit(value));
+        self.of_tasks.set((0, place), metric.in_unit(value));
         Ok(())
     }
 
     /// Ends the series of a task that has no value any more, or another name.
     fn end_of(&mut self, pid: u32) {
-        if let Some(line) = self.living.remove(&pid) {
-            self.of_tasks.end(line);
+        if let Some(place) = self.living.remove(&pid) {
+            self.of_tasks.end((0, place));
         }
     }
 }

@@ -7,10 +7,15 @@ mod doubts;
 mod exits;
 mod labelling;
 mod lines;
+#[cfg(test)]
+#[path = "../../../store/tests/machine/mod.rs"]
+mod machine;
 mod moment;
 mod parts;
 mod past_sums;
 mod process;
+#[cfg(test)]
+mod random_machine;
 mod recorded_series;
 #[cfg(test)]
 mod reused;

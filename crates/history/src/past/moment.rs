@@ -115,6 +115,28 @@ impl Past {
         Ok(None)
     }
 
+    /// The first tick after a time at which the machine can be shown, in nanoseconds since 1970: behind a long gap the second one, since rates
+    /// need two. `None` if there is none.
+    ///
+    /// # Errors
+    /// If the history cannot be read.
+    pub fn machine_after(&self, at_ns: i64) -> Result<Option<i64>, StoreError> {
+        match self.tick_after(at_ns)? {
+            Some(next_ns) if next_ns - at_ns > FURTHEST_BACK => self.tick_after(next_ns),
+            next_ns => Ok(next_ns),
+        }
+    }
+
+    /// The last time up to this one at which something was recorded, in nanoseconds since 1970: the same, or the end before a gap. `None` if
+    /// there is none.
+    ///
+    /// # Errors
+    /// If the history cannot be read.
+    pub fn recorded_until(&self, at_ns: i64) -> Result<Option<i64>, StoreError> {
+        let spans = self.recorded.history.spans()?.into_iter();
+        Ok(spans.filter(|(first_ns, _)| *first_ns <= at_ns).map(|(_, last_ns)| last_ns.min(at_ns)).max())
+    }
+
     /// The last two ticks of a time.
     fn machine_between(&self, from_ns: i64, to_ns: i64) -> Result<Option<PastMachine>, StoreError> {
         let is_restored =

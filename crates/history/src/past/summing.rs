@@ -1,26 +1,17 @@
 //! Answers by the sums of minutes equal those of a replay.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
-use facts::linux::taskstats::ExitInfo;
-use facts::sample::Clock;
 use facts::task::comm::Comm;
-use facts::task::exit_record::ExitRecord;
-use facts::task::figure::{Figure, FigureSet, Figures};
-use facts::task::store::TaskStore;
-use facts::task::{Accounting, Cause, TaskKey, TaskRow};
-use facts::unit::Nanos;
+use facts::task::figure::{Figure, Figures};
 use query::{Answer, Limits, Query};
-use store::{Named, Retention, Store, TaskTick, Tick, Tier};
+use store::{Retention, Store, Tier};
 
-use super::scratch::Scratch;
+use super::random_machine::{Machine, record, recorded};
 use super::{BatchedSource, BriefProcesses, Past};
 use crate::task_sums::{MINUTE_MS, Summarizer, SumsFile, change_hours, check, fill, make_all, remake_all};
 
-const STARTED_AT_S: u64 = 1_700_000_000;
-const ROUNDS: u64 = 900;
-const EXPRESSIONS: [&str; 18] = [
+const EXPRESSIONS: [&str; 19] = [
     "sum by (comm) (increase(whit_task_on_cpu_seconds_total[10m]))",
     "sum by (comm, user, cgroup) (rate(whit_task_run_queue_seconds_total[7m]))",
     "sum(rate(whit_task_on_cpu_seconds_total[5m])) + sum(rate(whit_task_block_io_seconds_total[5m]))",
@@ -40,179 +31,11 @@ const EXPRESSIONS: [&str; 18] = [
     "sum by (comm) (max_over_time(whit_task_resident_bytes[5m]))",
     "rate(whit_task_on_cpu_seconds_total{comm=\"c\"}[4m])",
     "sum by (comm) (rate(whit_task_on_cpu_seconds_total{comm=\"none\"}[4m]))",
+    // Two metrics. Some tasks do not have the second one.
+    "topk(2, sum by (pid) (rate(whit_task_on_cpu_seconds_total[9m]))) + on (pid) topk(5, sum by (pid) (rate(whit_task_block_io_seconds_total[9m])))",
     // What the path of a cgroup names.
     "sum by (unit, container) (increase(whit_task_on_cpu_seconds_total{container!=\"three\"}[8m]))",
 ];
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % bound
-    }
-}
-
-/// A machine on which tasks start, work, take other names, and end, most of them soon.
-struct Machine {
-    random: Random,
-    /// Seconds between two rounds.
-    step_s: u64,
-    second: u64,
-    living: BTreeMap<u32, TaskRow>,
-    store: TaskStore,
-    next_pid: u32,
-    last_pid: u32,
-}
-
-impl Machine {
-    fn new(seed: u64, last_pid: u32) -> Self {
-        let living = BTreeMap::new();
-        Self {
-            random: Random(seed),
-            step_s: 1,
-            second: 1000,
-            living,
-            store: TaskStore::default(),
-            next_pid: 100,
-            last_pid,
-        }
-    }
-
-    fn clock(&self) -> Clock {
-        let since_boot = Nanos(self.second * Nanos::SECOND.0 + 7_000_000);
-        let realtime = Nanos(since_boot.0 + STARTED_AT_S * Nanos::SECOND.0);
-        Clock { realtime, boottime: since_boot, monotonic: since_boot }
-    }
-
-    fn number(&mut self) -> u32 {
-        loop {
-            self.next_pid = if self.next_pid < self.last_pid { self.next_pid + 1 } else { 100 };
-            if !self.living.contains_key(&self.next_pid) {
-                return self.next_pid;
-            }
-        }
-    }
-
-    fn task(&mut self, process: Option<&TaskRow>) -> TaskRow {
-        let lived = Nanos((self.random.below(900) + 1) * 1_000_000);
-        let pid = self.number();
-        let mut row = TaskRow {
-            key: TaskKey { pid, start: self.clock().boottime.saturating_sub(lived) },
-            tgid: Some(process.map_or(pid, TaskRow::process)),
-            ppid: Some(self.living.keys().nth(self.random.below(3) as usize).copied().unwrap_or(1)),
-            uid: process.map_or(Some(self.random.below(2) as u32 + 60_000), |process| process.uid),
-            comm: process.map_or(Comm::new(&[b'a' + self.random.below(4) as u8]), |process| process.comm),
-            state: Some(b'S'),
-            accounting: Accounting::On,
-            cgroup: process.map_or(Some(self.random.below(3) + 1), |process| process.cgroup),
-            wall: lived,
-            ..TaskRow::default()
-        };
-        FigureSet::COUNTERS.for_each(|figure| row.figures.set(figure, Some(0)));
-        if self.random.below(3) == 0 {
-            row.figures.set(Figure::delay(Cause::BlockIo), None);
-        }
-        self.work(&mut row, lived.0 / 4);
-        row
-    }
-
-    fn work(&mut self, row: &mut TaskRow, most_ns: u64) {
-        for figure in
-            [Figure::ON_CPU, Figure::USER, Figure::delay(Cause::RunQueue), Figure::VOLUNTARY_SWITCHES]
-        {
-            let more = self.random.below(most_ns.max(1));
-            row.figures.set(figure, row.figures.get(figure).map(|value| value + more));
-        }
-        row.figures.set(Figure::RESIDENT_BYTES, Some(4096 * self.random.below(1000)));
-    }
-
-    fn advance(&mut self) {
-        self.second += self.step_s;
-        self.store.begin(self.clock());
-        let mut exits = Vec::new();
-        for pid in self.living.keys().copied().collect::<Vec<_>>() {
-            let mut row = self.living[&pid];
-            row.wall = self.clock().boottime.saturating_sub(row.key.start);
-            match self.random.below(20) {
-                0 => {
-                    self.living.remove(&pid);
-                    self.store.remove(pid);
-                    self.work(&mut row, 1_000_000);
-                    exits.push(row);
-                }
-                chance @ 1..9 => {
-                    self.work(&mut row, 200_000_000);
-                    if chance == 1 {
-                        row.comm = Comm::new(&[b'a' + self.random.below(4) as u8]);
-                    }
-                    self.living.insert(pid, row);
-                    self.store.put(&row);
-                }
-                _ => {}
-            }
-        }
-        for _ in 0..self.random.below(8) {
-            let process = match self.random.below(4) {
-                0 => self.living.values().find(|row| row.tgid == Some(row.key.pid)).copied(),
-                _ => None,
-            };
-            let row = self.task(process.as_ref());
-            if self.random.below(3) > 0 {
-                if self.random.below(4) == 0 {
-                    exits.push(self.task(Some(&row)));
-                }
-                exits.push(row);
-            } else {
-                self.living.insert(row.key.pid, row);
-                self.store.put(&row);
-            }
-        }
-        let now = self.clock().boottime;
-        let exit = ExitInfo { code: 0, flags: 0x20 };
-        let between = (now.saturating_sub(Nanos::SECOND), now);
-        let record = |row: &TaskRow| ExitRecord { row: *row, exit, between, tick: Nanos(4_000_000) };
-        self.store.finish(&mut exits.iter().map(record).collect());
-    }
-
-    /// Records it in two runs of a recorder.
-    fn record(&mut self, path: &Path) {
-        for rounds in [ROUNDS / 3, ROUNDS - ROUNDS / 3] {
-            self.store = TaskStore::default();
-            let mut store = Store::open(path, Retention::default()).unwrap();
-            store.name("boot", Named::Cgroup(1), "/a/one.service");
-            store.name("boot", Named::Cgroup(2), "/lxc/two");
-            // A recorder that begins reads all tasks.
-            self.second += 1;
-            self.store.begin(self.clock());
-            self.living.values().for_each(|row| self.store.put(row));
-            self.store.finish(&mut Vec::new());
-            self.append(&mut store);
-            for _ in 1..rounds {
-                self.advance();
-                self.append(&mut store);
-            }
-            store.close().unwrap();
-        }
-    }
-
-    fn append(&self, store: &mut Store) {
-        let tasks = TaskTick { store: &self.store, lost_exits: 0 };
-        let tick = Tick { clock: self.store.clock(), boot_id: "boot", values: &[], tasks: Some(tasks) };
-        store.append(&tick).unwrap();
-    }
-}
-
-fn recorded(name: &str, seed: u64, last_pid: u32) -> (Scratch, PathBuf) {
-    record(name, seed, Machine::new(seed, last_pid))
-}
-
-fn record(name: &str, seed: u64, mut machine: Machine) -> (Scratch, PathBuf) {
-    let scratch = Scratch::new(&format!("{name}-{seed}"));
-    let path = scratch.history();
-    machine.record(&path);
-    (scratch, path)
-}
 
 /// The answers to all expressions, as text: NaN equals nothing. What the processes were that ended is one of them.
 fn answers(past: &Past, at_ms: i64) -> Vec<String> {
@@ -300,6 +123,15 @@ fn sums_are_read() {
     assert!(differs[EXPRESSIONS.len()], "the parent");
 }
 
+/// The answer to an expression, by the names of its series.
+fn series_with(past: &Past, brief: BriefProcesses, text: &str, at_ms: i64) -> BTreeMap<String, f64> {
+    let (limits, query) = (Limits::default(), Query::parse(text).unwrap());
+    let answer =
+        BatchedSource::evaluate_with(past, brief, &limits, |source| query.at(source, at_ms, &limits));
+    let Ok(Answer::Vector(series)) = answer else { panic!("{answer:?}") };
+    series.into_iter().map(|(name, point)| (format!("{name:?}"), point.value)).collect()
+}
+
 /// Where numbers of processes are given again soon, exact sums by process are those of a replay; without the brief ones, sums alone say them.
 #[test]
 fn brief_processes_may_be_left_out() {
@@ -307,20 +139,32 @@ fn brief_processes_may_be_left_out() {
     make_all(&path);
     let past = Past::open(&path).unwrap();
     let (_, last_ns) = past.extent_ns().unwrap().unwrap();
-    let limits = Limits::default();
-    let by_process = |brief| -> BTreeMap<String, f64> {
-        let query =
-            Query::parse("sum by (comm, pid) (increase(whit_task_on_cpu_seconds_total[10m]))").unwrap();
-        let answer = BatchedSource::evaluate_with(&past, brief, &limits, |source| {
-            query.at(source, last_ns / 1_000_000 - 1, &limits)
-        });
-        let Ok(Answer::Vector(series)) = answer else { panic!("{answer:?}") };
-        series.into_iter().map(|(name, point)| (format!("{name:?}"), point.value)).collect()
+    let by_process = |brief| {
+        let text = "sum by (comm, pid) (increase(whit_task_on_cpu_seconds_total[10m]))";
+        series_with(&past, brief, text, last_ns / 1_000_000 - 1)
     };
     let (exact, without) = (by_process(BriefProcesses::Exact), by_process(BriefProcesses::Negligible));
     assert!(without.iter().all(|(name, value)| *value <= exact[name] + 1e-9), "{without:?} {exact:?}");
     let part = without.values().sum::<f64>() / exact.values().sum::<f64>();
     assert!(part > 0.7 && part < 1.0, "{part}");
+}
+
+/// Of a program all of whose processes are brief each is negligible, since together they are much: they are not looked for in the rounds.
+#[test]
+fn a_program_of_brief_processes_is_not_replayed() {
+    let mut machine = Machine::new(9, 1_000_000);
+    machine.brief_comm = Some(Comm::new(b"z"));
+    let (_scratch, path) = record("summing-program", 9, machine);
+    make_all(&path);
+    let past = Past::open(&path).unwrap();
+    let (_, last_ns) = past.extent_ns().unwrap().unwrap();
+    let count = |brief| {
+        let text = "sum by (comm, pid) (increase(whit_task_on_cpu_seconds_total{comm=\"z\"}[10m]))";
+        series_with(&past, brief, text, last_ns / 1_000_000 - 1).len()
+    };
+    // Those of the ends, which no sums have.
+    let (exact, without) = (count(BriefProcesses::Exact), count(BriefProcesses::Negligible));
+    assert!(without > 0 && without < exact / 4, "{without} of {exact}");
 }
 
 /// The sums that the agent makes a few minutes at a time are those that `whit history compact` makes, and that `verify` expects.
@@ -362,7 +206,8 @@ fn hours_say_what_a_replay_says() {
         "sum(rate(whit_task_block_io_seconds_total[110m]))",
         "sum by (comm, pid) (increase(whit_task_on_cpu_seconds_total{comm=\"a\"}[2h]))",
     ];
-    let machine = Machine { step_s: 10, ..Machine::new(9, 1_000_000) };
+    let mut machine = Machine::new(9, 1_000_000);
+    machine.step_s = 10;
     let (_scratch, path) = record("summing-hours", 9, machine);
     let past = Past::open(&path).unwrap();
     let (_, last_ns) = past.extent_ns().unwrap().unwrap();

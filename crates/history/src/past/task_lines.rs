@@ -7,47 +7,77 @@ use foldhash::{HashMap, HashMapExt as _};
 use formats::series_name::SeriesName;
 use query::{STALE_BITS, Samples, Series};
 
-/// The most by which extrapolation multiplies an increase, less 1, times the intervals between samples: a little more than 1.1 at each end.
-const MOST_EXTRAPOLATED: f64 = 3.0;
-
-/// Series by what distinguishes them.
+/// Series of some metrics by what distinguishes them, which is the same for all of these metrics.
 #[derive(Debug)]
 pub(super) struct TaskLines<K> {
     places: HashMap<K, usize>,
-    /// The places of lines by name. Different lines may read alike: two names that are not UTF-8, two cgroups whose paths are not known.
+    /// The places of keys by name. Different keys may read alike: two names that are not UTF-8, two cgroups whose paths are not known.
     named: HashMap<SeriesName, usize>,
-    lines: Vec<Line<K>>,
+    /// By place. A name is `None` if no other key has the same, and is written when it is needed.
+    keys: Vec<(K, Option<SeriesName>)>,
+    /// The lines of each metric, by place.
+    lines: Vec<Vec<Line>>,
+    /// How many series there are.
+    count: usize,
     times_ms: Vec<i64>,
     /// Only the growth of each is wanted, from the first round or the second one.
     has_one_window: bool,
 }
 
-#[derive(Debug)]
-struct Line<K> {
-    key: K,
-    /// `None`: no other key has the same name, which is written when it is needed.
-    name: Option<SeriesName>,
+/// The samples of a metric with the labels of a key.
+#[derive(Clone, Debug, Default)]
+struct Line {
+    /// There is such a series.
+    is_there: bool,
+    /// It is 0 before its first change, from the first round on.
+    is_padded: bool,
     /// The sum of what was added. An integer: its rounding does not depend on the order of tasks.
     sum: u64,
     changes: Vec<(u32, f64)>,
 }
 
-impl<K> Line<K> {
+impl Line {
     /// Returns what it grew by between its first and its last sample.
     fn increase(&self) -> f64 {
-        let ends = self.changes.first().zip(self.changes.last());
-        ends.map_or(0.0, |((_, first), (_, last))| last - first)
+        let first = if self.is_padded { Some(0.0) } else { self.changes.first().map(|(_, first)| *first) };
+        let last = self.changes.last().map(|(_, last)| *last);
+        first.zip(last).map_or(0.0, |(first, last)| last - first)
+    }
+
+    /// In a round it has a value.
+    fn set(&mut self, round: u32, value: f64, has_one_window: bool) {
+        match self.changes.last_mut() {
+            Some((last_round, last)) if *last_round == round => *last = value,
+            Some((_, last)) if last.to_bits() == value.to_bits() => {}
+            // Between the ends nothing is asked for.
+            Some(last) if has_one_window && last.0 > 1 => *last = (round, value),
+            None if self.is_padded && value == 0.0 => {}
+            // Most tasks of a storm have one change.
+            None => self.changes = vec![(round, value)],
+            Some(_) => self.changes.push((round, value)),
+        }
+    }
+
+    fn into_changes(self) -> Vec<(u32, f64)> {
+        let mut changes = self.changes;
+        if self.is_padded {
+            changes.reserve_exact(1);
+            changes.insert(0, (0, 0.0));
+        }
+        changes
     }
 }
 
 impl<K: Hash + Eq + Copy> TaskLines<K> {
-    /// No series. `has_one_window`: only what each has grown by is wanted, from the first round or, where that lies on the edge of the
-    /// window, from the second one.
-    pub(super) fn new(has_one_window: bool) -> Self {
+    /// No series of so many metrics. `has_one_window`: only what each has grown by is wanted, from the first round or, where that lies on the
+    /// edge of the window, from the second one.
+    pub(super) fn new(metrics: usize, has_one_window: bool) -> Self {
         Self {
             places: HashMap::new(),
             named: HashMap::new(),
-            lines: Vec::new(),
+            keys: Vec::new(),
+            lines: vec![Vec::new(); metrics],
+            count: 0,
             times_ms: Vec::new(),
             has_one_window,
         }
@@ -61,91 +91,122 @@ impl<K: Hash + Eq + Copy> TaskLines<K> {
 
     /// How many series there are.
     pub(super) fn len(&self) -> usize {
-        self.lines.len()
+        self.count
     }
 
-    /// Returns the series of a key, if it exists.
+    /// Returns the place of a key, if it has one.
     pub(super) fn known(&self, key: &K) -> Option<usize> {
         self.places.get(key).copied()
     }
 
-    /// Adds the series of a new key, or returns that of another key with the same name. `name` is `None` if no other key can have the
-    /// same. The series is 0 before, from the first round on, if `is_padded`.
-    pub(super) fn add_key(&mut self, key: K, is_padded: bool, name: Option<SeriesName>) -> usize {
-        let place = self.lines.len();
+    /// Adds a new key and returns its place, which is that of another key with the same name. `name` is `None` if no other key can have the
+    /// same.
+    pub(super) fn add_key(&mut self, key: K, name: Option<SeriesName>) -> usize {
+        let place = self.keys.len();
         let known = name.as_ref().map(|name| *self.named.entry(name.clone()).or_insert(place));
         if known.is_none_or(|known| known == place) {
-            let mut changes = Vec::with_capacity(2);
-            changes.extend(is_padded.then_some((0, 0.0)));
-            self.lines.push(Line { key, name, sum: 0, changes });
+            self.keys.push((key, name));
         }
         let place = known.unwrap_or(place);
         self.places.insert(key, place);
         place
     }
 
-    /// Adds to a series in this round. `value` converts its sum.
-    pub(super) fn add(&mut self, line: usize, growth: u64, value: impl Fn(u64) -> f64) {
-        let sum = self.lines[line].sum.saturating_add(growth);
-        self.lines[line].sum = sum;
-        self.set(line, value(sum));
+    /// Adds to the series of a metric at a place in this round. A new one is 0 before, from the first round on, if `is_padded`. `value` converts
+    /// its sum.
+    pub(super) fn add(
+        &mut self,
+        (metric, place): (usize, usize),
+        growth: u64,
+        is_padded: bool,
+        value: impl Fn(u64) -> f64,
+    ) {
+        let (round, has_one_window) = (self.round(), self.has_one_window);
+        let line = self.line(metric, place, is_padded && round > 0);
+        line.sum = line.sum.saturating_add(growth);
+        line.set(round, value(line.sum), has_one_window);
     }
 
-    /// In this round a series has a value.
-    pub(super) fn set(&mut self, line: usize, value: f64) {
-        let round = (self.times_ms.len() - 1) as u32;
-        let line = &mut self.lines[line];
-        match line.changes.last_mut() {
-            Some((last_round, last)) if *last_round == round => *last = value,
-            Some((_, last)) if last.to_bits() == value.to_bits() => {}
-            // Between the ends nothing is asked for.
-            Some(last) if self.has_one_window && last.0 > 1 => *last = (round, value),
-            _ => line.changes.push((round, value)),
-        }
+    /// In this round the series of a metric at a place has a value.
+    pub(super) fn set(&mut self, (metric, place): (usize, usize), value: f64) {
+        let (round, has_one_window) = (self.round(), self.has_one_window);
+        self.line(metric, place, false).set(round, value, has_one_window);
     }
 
-    /// In this round a series is not there any more.
-    pub(super) fn end(&mut self, line: usize) {
+    /// In this round the series of a metric at a place is not there any more.
+    pub(super) fn end(&mut self, line: (usize, usize)) {
         self.set(line, f64::from_bits(STALE_BITS));
     }
 
-    /// Returns what the `count` largest rates after `from_ms` and until `to_ms` have grown by at least; `None` if that is not known, so that
-    /// all are wanted. All counters have a sample in each round, so that their rates differ from their increases by extrapolation alone.
-    pub(super) fn least_of_largest(&self, count: usize, from_ms: i64, to_ms: i64) -> Option<f64> {
+    fn round(&self) -> u32 {
+        (self.times_ms.len() - 1) as u32
+    }
+
+    fn line(&mut self, metric: usize, place: usize, is_padded: bool) -> &mut Line {
+        let lines = &mut self.lines[metric];
+        if lines.len() <= place {
+            lines.resize_with(place + 1, Line::default);
+        }
+        let line = &mut lines[place];
+        if !line.is_there {
+            (line.is_there, line.is_padded) = (true, is_padded);
+            self.count += 1;
+        }
+        line
+    }
+
+    fn lines(&self, metric: usize) -> impl Iterator<Item = (&Line, &(K, Option<SeriesName>))> {
+        self.lines[metric].iter().zip(&self.keys).filter(|(line, _)| line.is_there)
+    }
+
+    /// Returns what the `count` largest rates of a metric after `from_ms` and until `to_ms` have grown by at least; `None` if that is not known,
+    /// so that all are wanted. All counters have a sample in each round, so that their rates are in the order of their increases.
+    pub(super) fn least_of_largest(
+        &self,
+        metric: usize,
+        count: usize,
+        [from_ms, to_ms]: [i64; 2],
+    ) -> Option<f64> {
         // Otherwise some samples are not in the range, so that something else is the increase in it.
         let is_within = match self.times_ms[..] {
             [first, .., last] => first > from_ms && last <= to_ms,
             _ => false,
         };
-        if !is_within || count == 0 || self.lines.len() < count {
+        if !is_within || count == 0 {
             return None;
         }
-        let mut increases: Vec<f64> = self.lines.iter().map(Line::increase).collect();
+        let mut increases: Vec<f64> = self.increases(metric).map(|(_, increase)| increase).collect();
+        if increases.len() < count {
+            return None;
+        }
         let (_, least, _) = increases.select_nth_unstable_by(count - 1, |one, other| other.total_cmp(one));
-        let intervals = (self.times_ms.len() - 1) as f64;
-        Some(*least / (1.0 + MOST_EXTRAPOLATED / intervals))
+        Some(*least)
     }
 
-    /// Keeps the series that have grown by so much at least.
-    pub(super) fn keep_from(&mut self, least: f64) {
-        self.lines.retain(|line| line.increase() >= least);
-        // They were places among all lines.
-        self.places.clear();
-        self.named.clear();
+    /// Returns what each series of a metric grew by, with its key.
+    pub(super) fn increases(&self, metric: usize) -> impl Iterator<Item = (&K, f64)> {
+        self.lines(metric).map(|(line, (key, _))| (key, line.increase()))
     }
 
-    /// Returns what each series grew by, with its key.
-    pub(super) fn increases(&self) -> impl Iterator<Item = (&K, f64)> {
-        self.lines.iter().map(|line| (&line.key, line.increase()))
+    /// Returns the times of the rounds.
+    pub(super) fn times_ms(&self) -> Arc<[i64]> {
+        self.times_ms.as_slice().into()
     }
 
-    /// Returns all series. `name` returns the name of a key.
-    pub(super) fn into_series(self, name: impl Fn(&K) -> SeriesName) -> Vec<Series> {
-        let times_ms: Arc<[i64]> = self.times_ms.into();
-        let series = self.lines.into_iter().filter(|line| !line.changes.is_empty());
-        let series = series.map(|line| Series {
-            name: line.name.unwrap_or_else(|| name(&line.key)),
-            samples: Samples::Held { times_ms: Arc::clone(&times_ms), changes: line.changes },
+    /// Takes the series of a metric that have grown by so much at least, all if `least` is `None`. `name` returns the name of a key.
+    pub(super) fn take_series(
+        &mut self,
+        metric: usize,
+        least: Option<f64>,
+        times_ms: &Arc<[i64]>,
+        name: impl Fn(&K) -> SeriesName,
+    ) -> Vec<Series> {
+        let lines = std::mem::take(&mut self.lines[metric]).into_iter().zip(&self.keys);
+        let lines =
+            lines.filter(|(line, _)| line.is_there && least.is_none_or(|least| line.increase() >= least));
+        let series = lines.map(|(line, (key, known))| Series {
+            name: known.clone().unwrap_or_else(|| name(key)),
+            samples: Samples::Held { times_ms: Arc::clone(times_ms), changes: line.into_changes() },
         });
         series.collect()
     }
@@ -157,42 +218,68 @@ mod tests {
 
     #[test]
     fn keys_of_one_name_are_one_series() {
-        let mut lines = TaskLines::new(false);
+        let mut lines = TaskLines::new(1, false);
         lines.begin(1000);
         for (key, name, growth) in [(1, "a", 2), (2, "b", 1), (3, "a", 3), (1, "a", 4)] {
             let known = lines.known(&key);
-            let line = known.unwrap_or_else(|| lines.add_key(key, true, Some(SeriesName::new(name))));
-            lines.add(line, growth, |sum| sum as f64);
+            let place = known.unwrap_or_else(|| lines.add_key(key, Some(SeriesName::new(name))));
+            lines.add((0, place), growth, true, |sum| sum as f64);
         }
-        let values: Vec<_> = lines.lines.iter().map(|line| line.changes.last().copied()).collect();
-        assert_eq!(values, [Some((0, 9.0)), Some((0, 1.0))]);
-        assert_eq!(lines.into_series(|_| SeriesName::default()).len(), 2);
+        let series = lines.take_series(0, None, &lines.times_ms(), |_| SeriesName::default());
+        let values = series.iter().map(|series| match &series.samples {
+            Samples::Held { changes, .. } => changes.as_slice(),
+            Samples::Points(_) => panic!("points"),
+        });
+        assert_eq!(values.collect::<Vec<_>>(), [[(0, 9.0)], [(0, 1.0)]]);
     }
 
-    /// Omitted lines cannot be among the largest, whatever extrapolation makes of them.
+    /// A series that begins is 0 before, and is there also if it does nothing. A metric that no task of a key has is not there.
+    #[test]
+    fn metrics_of_a_key_begin_when_they_are_met() {
+        let mut lines = TaskLines::new(2, true);
+        for second in 0..5 {
+            lines.begin(second * 1000);
+            if second == 2 {
+                let [quiet, busy] = [7, 8].map(|key| lines.add_key(key, None));
+                lines.add((0, quiet), 0, true, |sum| sum as f64);
+                lines.add((1, busy), 3, true, |sum| sum as f64);
+            } else if let Some(busy) = lines.known(&8) {
+                lines.add((1, busy), 1, true, |sum| sum as f64);
+            }
+        }
+        assert_eq!(lines.len(), 2);
+        let mut of = |metric| {
+            let times_ms = lines.times_ms();
+            lines.take_series(metric, None, &times_ms, |key| SeriesName::new(&format!("n{key}")))
+        };
+        let changes = |series: &Series| match &series.samples {
+            Samples::Held { changes, .. } => (series.name.metric().to_owned(), changes.clone()),
+            Samples::Points(_) => panic!("points"),
+        };
+        let found = [of(0), of(1)].map(|series| series.iter().map(changes).collect::<Vec<_>>());
+        let expected = [("n7".to_owned(), vec![(0, 0.0)]), ("n8".to_owned(), vec![(0, 0.0), (4, 5.0)])];
+        assert_eq!(found, expected.map(|one| vec![one]));
+    }
+
+    /// Omitted lines cannot be among the largest.
     #[test]
     fn the_largest_are_kept() {
         let kept = |from_ms: i64, to_ms: i64, rounds: i64| {
-            let mut lines = TaskLines::new(false);
+            let mut lines = TaskLines::new(1, false);
             (1..=rounds).for_each(|round| {
                 lines.begin(round * 1000);
                 for key in 1..=100_u64 {
-                    let line = lines.known(&key).unwrap_or_else(|| lines.add_key(key, true, None));
-                    lines.add(line, key, |sum| sum as f64);
+                    let place = lines.known(&key).unwrap_or_else(|| lines.add_key(key, None));
+                    lines.add((0, place), key, true, |sum| sum as f64);
                 }
             });
-            if let Some(least) = lines.least_of_largest(2, from_ms, to_ms) {
-                lines.keep_from(least);
-            }
+            let least = lines.least_of_largest(0, 2, [from_ms, to_ms]);
             let name = |key: &u64| SeriesName::new(&format!("n{key}"));
-            lines
-                .into_series(name)
-                .into_iter()
-                .map(|series| series.name.metric().to_owned())
-                .collect::<Vec<_>>()
+            let series = lines.take_series(0, least, &lines.times_ms(), name);
+            series.into_iter().map(|series| series.name.metric().to_owned()).collect::<Vec<_>>()
         };
         assert_eq!(kept(0, 1_000_000, 1000), ["n99", "n100"]);
-        assert_eq!(kept(999, 31_000, 31).len(), 11);
+        assert_eq!(kept(999, 31_000, 31), ["n99", "n100"]);
         // The first round is outside the range, then the last one; one round has no rate.
         assert_eq!(kept(1000, 1_000_000, 1000).len(), 100);
         assert_eq!(kept(0, 999_999, 1000).len(), 100);

@@ -55,9 +55,10 @@ impl<'s> TaskSelection<'s> {
 
     /// Returns whether sums of hours, which have few processes, say enough, where those of minutes do.
     pub(super) fn is_summable_by_hours(&self, tasks: VisibleTasks<'s>) -> bool {
-        let is_by_process = self.labelling(tasks).is_some_and(|labelling| labelling.is_by_process());
-        let selects_one = self.selection.matchers.iter().any(|matcher| matcher.label == "pid");
-        !is_by_process || self.brief == BriefProcesses::Negligible && !selects_one
+        self.labelling(tasks).is_none_or(|labelling| {
+            !labelling.is_by_process()
+                || self.brief == BriefProcesses::Negligible && !labelling.selects_a_process()
+        })
     }
 
     pub(super) fn labelling(&self, tasks: VisibleTasks<'s>) -> Option<Labelling<'s>> {

@@ -5,6 +5,7 @@ use facts::task::rounds::Scope;
 use query::{Limits, Selection, Series};
 use store::StoreError;
 
+use super::labelling::Labelling;
 use super::lines::Lines;
 use super::parts::{Part, parts};
 use super::past_sums::PastSums;
@@ -21,22 +22,23 @@ const NEWEST_WITHIN_MS: [i64; 3] = [3_000, 75_000, i64::MAX];
 /// Returns the series of a selection.
 pub(super) fn select(tasks: VisibleTasks<'_>, selected: &TaskSelection<'_>) -> Result<Vec<Series>, String> {
     let Selection { from_ms, to_ms, is_newest, limits, .. } = *selected.selection;
-    let only = |from_ms| {
-        let found = read_all(tasks, [from_ms, to_ms], std::slice::from_ref(selected), None, limits)?;
-        Ok(found.into_iter().next().unwrap_or_default())
-    };
     if !is_newest {
-        return only(from_ms);
+        let found = read_all(tasks, [from_ms, to_ms], std::slice::from_ref(selected), None, limits)?;
+        return Ok(found.into_iter().next().unwrap_or_default());
     }
     let length_ms = to_ms.saturating_sub(from_ms);
+    let mut found = Vec::new();
     for within_ms in NEWEST_WITHIN_MS {
-        let series: Result<Vec<Series>, String> = only(to_ms.saturating_sub(within_ms.min(length_ms)));
-        match series {
-            Ok(series) if series.is_empty() && within_ms < length_ms => {}
-            series => return series,
+        let part = Part::Replay([to_ms.saturating_sub(within_ms.min(length_ms)), to_ms]);
+        let Answered { series, rounds } =
+            read(tasks, &Parts { parts: &[part], sums: None }, &[selected], None, limits)?;
+        found = series.into_iter().next().flatten().unwrap_or_default();
+        // A task that is not in the newest round has ended.
+        if rounds > 0 || within_ms >= length_ms {
+            break;
         }
     }
-    Ok(Vec::new())
+    Ok(found)
 }
 
 /// Returns the series of each selection between two times, and what is watched beside them. All of that is read in one pass: from the
@@ -62,7 +64,7 @@ pub(super) fn read_all(
     {
         let chosen: Vec<&TaskSelection<'_>> = summed.iter().map(|place| &selections[*place]).collect();
         let parts = Parts { parts: &parts, sums: Some(sums) };
-        let series = read(tasks, &parts, &chosen, watched_in_sums.as_mut(), limits)?;
+        let series = read(tasks, &parts, &chosen, watched_in_sums.as_mut(), limits)?.series;
         summed.iter().zip(series).for_each(|(place, series)| found[*place] = series);
         if let (Some(watched), Some(sums)) = (watched.take_if(|_| watched_in_sums.is_some()), watched_in_sums)
         {
@@ -73,7 +75,7 @@ pub(super) fn read_all(
     if !left.is_empty() || watched.is_some() {
         let chosen: Vec<&TaskSelection<'_>> = left.iter().map(|place| &selections[*place]).collect();
         let parts = Parts { parts: &[Part::Replay(range)], sums: None };
-        let series = read(tasks, &parts, &chosen, watched, limits)?;
+        let series = read(tasks, &parts, &chosen, watched, limits)?.series;
         left.iter().zip(series).for_each(|(place, series)| found[*place] = series);
     }
     Ok(found.into_iter().map(Option::unwrap_or_default).collect())
@@ -85,35 +87,81 @@ struct Parts<'p> {
     sums: Option<&'p PastSums>,
 }
 
-/// Reads parts of a time. Returns the series of each selection, `None` where sums leave them open.
+/// What parts of a time say.
+struct Answered {
+    /// The series of each selection; `None` where sums leave them open.
+    series: Vec<Option<Vec<Series>>>,
+    /// How many rounds were replayed.
+    rounds: usize,
+}
+
+/// Reads parts of a time.
 fn read(
     tasks: VisibleTasks<'_>,
     parts: &Parts<'_>,
     selections: &[&TaskSelection<'_>],
     watched: Option<&mut Watched>,
     limits: &Limits<'_>,
-) -> Result<Vec<Option<Vec<Series>>>, String> {
-    // `None`: no task can meet the matchers.
-    let lines = selections.iter().map(|one| Some(Lines::new(one, one.labelling(tasks)?))).collect();
+) -> Result<Answered, String> {
+    let groups = alike(tasks, selections).into_iter().map(|group| group.into_lines(selections));
+    let (lines, places): (Vec<_>, Vec<_>) = groups.unzip();
     let mut reader = Reader::new(tasks, lines, watched, limits);
-    let is_needed = reader.watched.is_some() || reader.lines.iter().any(Option::is_some);
+    let is_needed = reader.watched.is_some() || !reader.lines.is_empty();
     for part in parts.parts.iter().filter(|_| is_needed) {
         match *part {
             Part::Sums(span) => reader.read_sums(parts.sums, span)?,
             Part::Replay(range) => reader.replay(range)?,
         }
     }
-    let series = reader.lines.into_iter().zip(selections).map(|(lines, one)| match lines {
-        Some(lines) => lines.into_series(one.selection),
-        None => Some(Vec::new()),
-    });
-    Ok(series.collect())
+    let rounds = reader.rounds;
+    // A selection that no task can meet has no series.
+    let mut series: Vec<Option<Vec<Series>>> = selections.iter().map(|_| Some(Vec::new())).collect();
+    for (lines, places) in reader.lines.into_iter().zip(places) {
+        let chosen: Vec<&Selection<'_>> = places.iter().map(|place| selections[*place].selection).collect();
+        places.into_iter().zip(lines.into_series(&chosen)).for_each(|(place, found)| series[place] = found);
+    }
+    Ok(Answered { series, rounds })
+}
+
+/// Selections that differ in their metrics alone, by their places.
+struct Group<'s> {
+    labelling: Labelling<'s>,
+    selections: Vec<usize>,
+}
+
+impl<'s> Group<'s> {
+    fn into_lines(self, selections: &[&TaskSelection<'_>]) -> (Lines<'s>, Vec<usize>) {
+        let metrics = self.selections.iter().map(|place| selections[*place].metric).collect();
+        (Lines::new(selections[self.selections[0]], metrics, self.labelling), self.selections)
+    }
+}
+
+/// Groups selections. Those that no task can meet are left out.
+fn alike<'s>(tasks: VisibleTasks<'s>, selections: &[&TaskSelection<'s>]) -> Vec<Group<'s>> {
+    let mut groups: Vec<Group<'s>> = Vec::new();
+    for (place, one) in selections.iter().enumerate() {
+        let Some(labelling) = one.labelling(tasks) else { continue };
+        let is_alike = |group: &&mut Group<'s>| {
+            let other = selections[group.selections[0]];
+            // Gauges come and go each by itself.
+            one.adds_up()
+                && other.adds_up()
+                && one.has_one_window() == other.has_one_window()
+                && one.brief == other.brief
+                && labelling.is_like(&group.labelling)
+        };
+        match groups.iter_mut().find(is_alike) {
+            Some(group) => group.selections.push(place),
+            None => groups.push(Group { labelling, selections: vec![place] }),
+        }
+    }
+    groups
 }
 
 /// A reader of a history, part by part.
 struct Reader<'r, 's> {
     tasks: VisibleTasks<'r>,
-    lines: Vec<Option<Lines<'s>>>,
+    lines: Vec<Lines<'s>>,
     watched: Option<&'r mut Watched>,
     /// The figures that the lines need of the sums of a minute.
     figures: FigureSet,
@@ -126,13 +174,13 @@ struct Reader<'r, 's> {
 impl<'r, 's> Reader<'r, 's> {
     fn new(
         tasks: VisibleTasks<'r>,
-        lines: Vec<Option<Lines<'s>>>,
+        lines: Vec<Lines<'s>>,
         watched: Option<&'r mut Watched>,
         limits: &'r Limits<'r>,
     ) -> Self {
-        let is_by_process = lines.iter().flatten().any(Lines::is_by_process);
+        let is_by_process = lines.iter().any(Lines::is_by_process);
         let mut figures = FigureSet::default();
-        lines.iter().flatten().filter_map(Lines::figure).for_each(|figure| figures.insert(figure));
+        lines.iter().flat_map(Lines::figures).for_each(|figure| figures.insert(figure));
         Self { tasks, lines, watched, figures, is_by_process, rounds: 0, limits }
     }
 
@@ -140,7 +188,8 @@ impl<'r, 's> Reader<'r, 's> {
     fn read_sums(&mut self, sums: Option<&PastSums>, span: Span) -> Result<(), String> {
         let found = sums.and_then(|sums| sums.sums(span, self.figures, self.is_by_process));
         // What tasks had done before is in the first round, which no sums have.
-        let is_usable = |groups: &MinuteGroups| self.rounds > 0 || groups.times_ms.is_empty();
+        let is_usable =
+            |groups: &MinuteGroups| self.rounds > 0 || groups.times_ms.is_empty() && groups.sums.is_empty();
         let Some((groups, processes)) = found.filter(|(groups, _)| is_usable(groups)) else {
             return match span {
                 Span::Minute(_) => self.replay(span.range_ms()),
@@ -152,7 +201,7 @@ impl<'r, 's> Reader<'r, 's> {
         if let Some(watched) = &mut self.watched {
             watched.add_sums(&groups);
         }
-        for lines in self.lines.iter_mut().flatten() {
+        for lines in &mut self.lines {
             match &processes {
                 Some(processes) if lines.is_by_process() => lines.take_processes(&groups, processes)?,
                 _ => lines.take_groups(&groups)?,
@@ -174,7 +223,7 @@ impl<'r, 's> Reader<'r, 's> {
             if let Some(watched) = &mut self.watched {
                 watched.add(at_ms, &round, self.tasks.scope);
             }
-            for lines in self.lines.iter_mut().flatten() {
+            for lines in &mut self.lines {
                 lines.take(at_ms, &round, &mut names)?;
             }
             self.check()?;
@@ -188,7 +237,7 @@ impl<'r, 's> Reader<'r, 's> {
         if (self.limits.is_interrupted)() {
             return Err("it takes too long".to_owned());
         }
-        if self.lines.iter().flatten().map(Lines::len).sum::<usize>() > MOST_SERIES {
+        if self.lines.iter().map(Lines::len).sum::<usize>() > MOST_SERIES {
             return Err(format!(
                 "there are more than {MOST_SERIES} series of tasks: take fewer, or sum by (comm)"
             ));

@@ -1,11 +1,10 @@
 //! Which processes ended, and which living ones they came from.
 
-use std::collections::HashMap;
-
 use facts::task::TaskRow;
 use facts::task::comm::Comm;
 use facts::task::rounds::Scope;
 use facts::task::store::{EndedTask, TaskStore};
+use foldhash::HashMap;
 
 /// The most parents that are followed, one after the other.
 const MOST_GENERATIONS: u64 = 32;

@@ -3,9 +3,8 @@
 //! What groups did adds up exactly. Of processes an hour has the few that did much, since a question about so long a time that needs the others
 //! reads minutes.
 
-use std::collections::HashMap;
-
 use facts::task::figure::{FigureSet, Figures};
+use foldhash::HashMap;
 
 use super::churn::Churn;
 use super::minute::{

@@ -1,6 +1,5 @@
 //! The sums of a minute, and how they are made.
 
-use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 
 use facts::task::TaskRow;
@@ -9,6 +8,7 @@ use facts::task::figure::{Figure, FigureSet, Figures};
 use facts::task::rounds::Scope;
 use facts::task::store::TaskStore;
 use facts::unit::Nanos;
+use foldhash::{HashMap, HashSet};
 use store::{Named, StoreError, TaskReplay};
 
 use super::boots::Boots;
@@ -164,7 +164,7 @@ impl MinuteBuilder {
             add(self.process(row), &row.figures, store.deltas(row.key.pid));
         }
         // Those of one process in this round, which was in no other.
-        let mut brief: HashMap<(u32, TaskGroup), Figures> = HashMap::new();
+        let mut brief: HashMap<(u32, TaskGroup), Figures> = HashMap::default();
         // First those that were seen alive, so that what ended together with its process is added to it.
         let (alive, others): (Vec<_>, Vec<_>) = store.ended().partition(|ended| ended.was_alive());
         for ended in alive.into_iter().chain(others) {
@@ -209,7 +209,7 @@ impl MinuteBuilder {
     /// Moves short processes to the brief ones of their groups if they did no more than one of those can have done. In a storm of short
     /// processes these are most of those that were seen.
     fn move_short(&mut self) {
-        let mut groups_of: HashMap<u32, usize> = HashMap::new();
+        let mut groups_of: HashMap<u32, usize> = HashMap::default();
         self.processes.keys().for_each(|(process, _)| *groups_of.entry(*process).or_default() += 1);
         let Self { processes, brief, brief_processes, short_processes, .. } = self;
         processes.retain(|(process, group), figures| {
@@ -230,7 +230,7 @@ impl MinuteBuilder {
         let Self { boots, times_ms, processes, brief, brief_processes, has_mingled, churn, cgroups, .. } =
             self;
         let boot = boots.iter().next().filter(|_| boots.len() == 1).and_then(|number| all_boots.get(*number));
-        let mut groups: HashMap<TaskGroup, Figures> = HashMap::new();
+        let mut groups: HashMap<TaskGroup, Figures> = HashMap::default();
         let of_processes = processes.iter().map(|((_, group), figures)| (*group, figures));
         let of_brief = brief.iter().map(|(group, brief)| (*group, &brief.figures));
         for (group, figures) in of_processes.chain(of_brief) {
@@ -319,9 +319,12 @@ mod tests {
 
     #[test]
     fn numbers_are_in_few_ranges() {
-        assert_eq!(ranges(HashSet::new()), []);
-        assert_eq!(ranges([7].into()), [7..=7]);
-        assert_eq!(ranges([9, 7, 8, 100, 101, u32::MAX].into()), [7..=9, 100..=101, u32::MAX..=u32::MAX]);
+        assert_eq!(ranges(HashSet::default()), []);
+        assert_eq!(ranges(HashSet::from_iter([7])), [7..=7]);
+        assert_eq!(
+            ranges(HashSet::from_iter([9, 7, 8, 100, 101, u32::MAX])),
+            [7..=9, 100..=101, u32::MAX..=u32::MAX]
+        );
         // The smallest gaps are bridged.
         let many: HashSet<u32> =
             (0..200).map(|place| place * 10 + if place > 10 { 1000 } else { 0 }).collect();

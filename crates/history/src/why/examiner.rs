@@ -12,12 +12,12 @@ use crate::past::{BatchedSource, WatchedSummary};
 const LEAST_HOUR_MS: i64 = 1_800_000;
 const DAY_MS: i64 = 86_400_000;
 
-/// Asks about a window.
+/// A window, and what can be asked about it.
 pub(super) struct Examiner<'p> {
     past: &'p BatchedSource<'p>,
     limits: &'p Limits<'p>,
     pub(super) window: Window,
-    /// The first tick that there is.
+    /// The first tick that was recorded, in milliseconds since 1970; the beginning of the window if none was.
     begins_ms: i64,
     /// The requester sees the tasks of all users.
     pub(super) sees_all: bool,
@@ -31,8 +31,8 @@ pub(super) struct Share {
     /// How many processes of that name live at the end, if they are several.
     pub(super) processes: Option<u64>,
     /// Tasks of others, which the requester does not see, may do more.
-    is_of_seen: bool,
-    /// What people call its cgroup, and the container that this is of.
+    is_partial: bool,
+    /// What people call its cgroup, and the container whose cgroup it is.
     cgroup_name: String,
     container: Option<String>,
     pub(super) evidence: Evidence,
@@ -50,7 +50,7 @@ impl<'p> Examiner<'p> {
         }
     }
 
-    /// The window as a range of the language. `W` in an expression stands for it.
+    /// Writes the window, for which `[W]` stands in an expression, as a range of the language.
     fn fill_in(&self, expression: &str) -> String {
         let length_ms = (self.window.to_ms - self.window.from_ms).max(1);
         let range = match length_ms % 1000 {
@@ -85,13 +85,13 @@ impl<'p> Examiner<'p> {
             let evidence = Evidence { expression: expression.clone(), value };
             let cgroup = containers.cgroup_name(name.get("cgroup"));
             let (cgroup_name, container) = (cgroup.to_string(), cgroup.container.map(|one| one.to_string()));
-            let is_of_seen = !self.sees_all;
-            Share { name, value, processes: None, is_of_seen, cgroup_name, container, evidence }
+            let is_partial = !self.sees_all;
+            Share { name, value, processes: None, is_partial, cgroup_name, container, evidence }
         };
         Ok(found.map(share).collect())
     }
 
-    /// The first of them.
+    /// Returns the first value of an expression that has several.
     pub(super) fn first(&self, expression: &str) -> Result<Option<Share>, QueryError> {
         Ok(self.several(expression)?.into_iter().next())
     }
@@ -139,8 +139,7 @@ impl<'p> Examiner<'p> {
     /// The process of a program that does nearly all of it; otherwise the program, with the number of its processes. `busiest` are the
     /// greatest of all processes, in order.
     fn narrowed(&self, program: Share, busiest: &[Share], rates: &[&str]) -> Result<Share, QueryError> {
-        let matchers = ["comm", "cgroup"].map(|label| format!("{label}={}", quoted(program.name.get(label))));
-        let matchers = matchers.join(",");
+        let matchers = program.matchers();
         let rates: Vec<String> = rates.iter().map(|rate| with_matchers(rate, &matchers)).collect();
         let expression = greatest(1, "comm, cgroup, pid", &rates);
         let is_most = |process: &Share| process.value > 0.8 * program.value;
@@ -201,9 +200,17 @@ impl Share {
         ["comm", "cgroup"].iter().all(|label| self.name.get(label) == other.name.get(label))
     }
 
+    /// Returns the matchers of its tasks, as they stand between braces.
+    pub(super) fn matchers(&self) -> String {
+        let labels = ["comm", "cgroup", "pid"].map(|label| (label, self.name.get(label)));
+        // The root's path is empty, and so is the number of several processes.
+        let known = labels.into_iter().filter(|(label, value)| *label != "pid" || !value.is_empty());
+        known.map(|(label, value)| format!("{label}={}", quoted(value))).collect::<Vec<_>>().join(",")
+    }
+
     /// Its program, and its number if it is one process.
     pub(super) fn label(&self) -> String {
-        match self.is_of_seen {
+        match self.is_partial {
             true => format!("of the tasks that you may see {}", self.label_of_task()),
             false => self.label_of_task(),
         }
@@ -234,7 +241,7 @@ impl Share {
     pub(super) fn culprit(&self) -> Option<Culprit> {
         let comm = self.name.get("comm");
         let cgroup = Some(self.name.get("cgroup").to_owned()).filter(|cgroup| !cgroup.is_empty());
-        (!comm.is_empty() && !self.is_of_seen).then(|| {
+        (!comm.is_empty() && !self.is_partial).then(|| {
             Culprit::Program(Program {
                 comm: comm.to_owned(),
                 pid: self.name.get("pid").parse().ok(),

@@ -209,8 +209,19 @@ const LONGEST_COUNTED_S: i64 = 120;
 const MOST_REASONS: usize = 3;
 const LEAST_PART: f64 = 0.05;
 
-/// For what they slept: a reading at each tick is a sample. `None` if reasons are not recorded, or they were never seen asleep.
+/// For what they slept, as a sentence about them.
 fn asleep(examiner: &Examiner<'_>, matcher: &str) -> Result<Option<Sentence>, QueryError> {
+    let seen = seen_asleep(examiner, matcher)?;
+    // Behind how long it slept.
+    Ok(seen.map(|(reasons, evidence)| of_own_time(0.9, format!("Asleep it waited {reasons}."), evidence)))
+}
+
+/// Returns for what tasks slept, in words, such as `≈ 86 % for lock (948 readings)`: a reading at each tick is a sample. `None` if reasons are not
+/// recorded, or the tasks were never seen asleep.
+pub(super) fn seen_asleep(
+    examiner: &Examiner<'_>,
+    matcher: &str,
+) -> Result<Option<(String, Vec<Evidence>)>, QueryError> {
     let length_s = ((examiner.window.to_ms - examiner.window.from_ms) / 1000).clamp(1, LONGEST_COUNTED_S);
     let counts = format!("sum by (reason) (count_over_time(whit_task_waiting{{{matcher}}}[{length_s}s]))");
     let mut reasons = examiner.several(&counts)?;
@@ -225,9 +236,8 @@ fn asleep(examiner: &Examiner<'_>, matcher: &str) -> Result<Option<Sentence>, Qu
     if parts.is_empty() {
         return Ok(None);
     }
-    let text = format!("Asleep it waited {} ({all:.0} readings).", parts.join(", "));
-    // Behind how long it slept.
-    Ok(Some(of_own_time(0.9, text, reasons.into_iter().map(|reason| reason.evidence))))
+    let words = format!("{} ({all:.0} readings)", parts.join(", "));
+    Ok(Some((words, reasons.into_iter().map(|reason| reason.evidence).collect())))
 }
 
 fn of_own_time(weight: f64, text: String, evidence: impl IntoIterator<Item = Evidence>) -> Sentence {

@@ -30,7 +30,7 @@ impl CommandCgroup {
     }
 
     /// There is none.
-    pub fn send_all(&self, _signal: TaskSignal) {
+    pub fn send_all(&self, _signal: TaskSignal) -> Vec<u32> {
         match *self {}
     }
 }

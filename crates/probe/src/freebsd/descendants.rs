@@ -40,7 +40,7 @@ impl Descendants {
     ///
     /// # Errors
     /// Always.
-    pub fn send_all(&self, _signal: TaskSignal) -> Result<usize, Absence> {
+    pub fn send_all(&self, _signal: TaskSignal, _except: &[u32]) -> Result<usize, Absence> {
         Err(Absence::Unsupported)
     }
 }

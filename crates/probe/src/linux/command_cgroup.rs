@@ -62,10 +62,11 @@ impl CommandCgroup {
         pids
     }
 
-    /// Sends a signal to each process. One that has ended meanwhile, or may not be signalled, is passed over.
-    pub fn send_all(&self, signal: TaskSignal) {
+    /// Sends a signal to each process. One that has ended meanwhile, or may not be signalled, is passed over. Returns those that got it, unless
+    /// the kernel killed all of them at once.
+    pub fn send_all(&self, signal: TaskSignal) -> Vec<u32> {
         if signal == TaskSignal::Kill && fs::write(self.directory.join("cgroup.kill"), "1").is_ok() {
-            return;
+            return Vec::new();
         }
         let pid = |pid: u32| Pid::from_raw(pid.cast_signed());
         let held: Vec<(u32, OwnedFd)> = self
@@ -75,9 +76,10 @@ impl CommandCgroup {
             .collect();
         // Looked at again now that they are held: a number may have become another process' in between.
         let still = self.processes();
-        for (_, descriptor) in held.iter().filter(|(id, _)| still.contains(id)) {
-            let _: Result<(), Errno> = pidfd_send_signal(descriptor, native(signal));
-        }
+        let same = held.iter().filter(|(id, _)| still.contains(id));
+        same.filter(|(_, descriptor)| pidfd_send_signal(descriptor, native(signal)).is_ok())
+            .map(|(id, _)| *id)
+            .collect()
     }
 
     /// It and the cgroups below it, from the top.

@@ -54,13 +54,13 @@ impl Descendants {
         Ok(found)
     }
 
-    /// Sends a signal to all of them. How many there were.
+    /// Sends a signal to all of them but those that have got it already. Returns how many there were, these included.
     ///
     /// # Errors
     /// As for [`Self::list`]. One that has ended meanwhile, or may not be signalled, is passed over.
-    pub fn send_all(&self, signal: TaskSignal) -> Result<usize, Absence> {
+    pub fn send_all(&self, signal: TaskSignal, except: &[u32]) -> Result<usize, Absence> {
         let found = self.list()?;
-        for process in &found {
+        for process in found.iter().filter(|process| !except.contains(&process.key.pid)) {
             let _ = control::send(process.key, signal);
         }
         Ok(found.len())

@@ -130,6 +130,10 @@ const OF_OTHER_USERS: CapabilitySet =
 /// # Errors
 /// If this process may not.
 pub fn become_user(user: &UserIds) -> io::Result<()> {
+    // To the kernel this number means that nothing is changed.
+    if [user.uid, user.gid].contains(&u32::MAX) || user.groups.contains(&u32::MAX) {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
     let groups: Vec<Gid> = user.groups.iter().map(|gid| Gid::from_raw(*gid)).collect();
     let (uid, gid) = (Uid::from_raw(user.uid), Gid::from_raw(user.gid));
     set_thread_groups(&groups)?;

@@ -24,7 +24,10 @@ impl Store {
         self.names.forget_written();
         self.boots.forget_written();
         self.task_names.forget_written();
-        self.seal_open();
+        // After a second failure in a row there is nothing in it.
+        if !self.open.entries.is_empty() {
+            self.seal_open();
+        }
         self.sealing.iter_mut().for_each(Sealing::forget_written);
         self.tasks.begin_again();
         self.write(usize::MAX)

@@ -19,10 +19,10 @@ pub(crate) const SECOND: Nanos = Nanos::SECOND;
 pub(crate) const STARTED_AT: u64 = 1_700_000_000;
 
 /// Numbers that look random, the same in each run.
-pub(crate) struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % bound
     }

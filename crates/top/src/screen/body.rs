@@ -142,6 +142,9 @@ pub(super) fn draw(state: &mut State, session: &mut Session, buffer: &mut Buffer
                 }
                 column => session.push_cell(*column, line.id, &mut text),
             }
+            if column.align() == Align::Right {
+                fit(&mut text, usize::from(*width));
+            }
             let length = text.chars().count() as u16;
             let x = match column.align() {
                 Align::Right => x + width.saturating_sub(length),
@@ -150,6 +153,27 @@ pub(super) fn draw(state: &mut State, session: &mut Session, buffer: &mut Buffer
             let style = if is_busy { style.patch(state.palette.strong()) } else { style };
             put(buffer, x, y, &text, *width, style);
         }
+    }
+}
+
+/// Makes a number that is wider than its column shorter: without decimals, else in thousands or millions. A number that is cut is another one.
+fn fit(text: &mut String, width: usize) {
+    if text.chars().count() <= width {
+        return;
+    }
+    if let Some((whole, _)) =
+        text.split_once('.').filter(|(_, part)| part.bytes().all(|byte| byte.is_ascii_digit()))
+    {
+        text.truncate(whole.len());
+    }
+    for unit in ["k", "M"] {
+        let digits = text.trim_end_matches(['k', 'M']);
+        let is_whole = digits.trim_start_matches('≥').bytes().all(|byte| byte.is_ascii_digit());
+        if text.chars().count() <= width || !is_whole || digits.len() <= 3 {
+            return;
+        }
+        text.truncate(digits.len() - 3);
+        text.push_str(unit);
     }
 }
 
@@ -191,6 +215,26 @@ fn draw_headings(state: &mut State, session: &Session, places: &[Place], buffer:
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_that_is_too_wide_is_no_other_number() {
+        let fitted = |text: &str, width: usize| {
+            let mut text = text.to_owned();
+            fit(&mut text, width);
+            text
+        };
+        for (text, width, expected) in [
+            ("99.9", 6, "99.9"),
+            ("10000.0", 6, "10000"),
+            ("≥1234.5", 6, "≥1234"),
+            ("1000000.0", 6, "1000k"),
+            ("100000", 5, "100k"),
+            ("1234567890", 5, "1234M"),
+            ("1.23 GiB", 6, "1.23 GiB"),
+        ] {
+            assert_eq!(fitted(text, width), expected);
+        }
+    }
 
     fn shown(width: u16) -> Vec<&'static str> {
         let area = Rect { x: 0, y: 0, width, height: 1 };

@@ -7,39 +7,41 @@ use ratatui::style::Style;
 use super::palette::Palette;
 use crate::head::{self, Breadth};
 use crate::session::Session;
+use command::agent_problems::AgentProblems;
 
 /// More CPUs than this are shown several a line.
 const CPU_CELL: u16 = 20;
 
-/// Draws it, and says how many lines it took.
-pub(super) fn draw(session: &Session, palette: Palette, buffer: &mut Buffer, area: Rect) -> u16 {
+/// Draws it, and says how many lines it took. `problems` are those that an agent found.
+pub(super) fn draw(
+    session: &Session,
+    problems: Option<AgentProblems>,
+    palette: Palette,
+    buffer: &mut Buffer,
+    area: Rect,
+) -> u16 {
     // Of a low screen the table gets the most.
     let most = (area.height / 3).max(1);
     let mut y = area.y;
     let lines = head::lines(session, Breadth::of(area.width));
     let is_full = |y: u16| y - area.y >= most;
-    // It says nothing that the lines below it do not say, and they need the room.
-    if let Some((words, worst)) = head::verdict(session).filter(|_| most > lines.len() as u16) {
-        let style = match worst.percent() {
-            30.0.. => palette.bad(),
-            head::LEAST_PRESSURE_PERCENT.. => palette.caution(),
-            _ => palette.good(),
-        };
-        set(buffer, area.x, y, area, &words, style);
+    // Of a low screen the lines below it need the room.
+    if most > lines.len() as u16 && verdict_line(session, problems, palette, buffer, area) {
         y += 1;
     }
     cpu_line(session, palette, buffer, Rect { y, height: 1, ..area }, &lines[0]);
     y += 1;
     if session.settings.with_each_cpu {
         let cells = (area.width / CPU_CELL).max(1);
-        for (index, cpu) in session.machine.cpus().iter().enumerate() {
+        for (index, (number, cpu)) in session.machine.cpus().enumerate() {
             let (column, line) = (index as u16 % cells, index as u16 / cells);
             if is_full(y + line) {
                 break;
             }
             let share = cpu.map(|cpu| cpu.busy.0);
             let x = area.x + column * CPU_CELL;
-            let label = format!("{index:>3} ");
+            // One that is offline is left out.
+            let label = format!("{number:>3} ");
             let bar_width = usize::from(CPU_CELL) - 10;
             set(buffer, x, y + line, area, &label, palette.faint());
             gauge(buffer, x + 4, y + line, bar_width, share, palette);
@@ -76,6 +78,35 @@ pub(super) fn draw(session: &Session, palette: Palette, buffer: &mut Buffer, are
         }
     }
     y - area.y
+}
+
+/// What an agent found, and what tasks wait for. Returns whether there is something to say.
+fn verdict_line(
+    session: &Session,
+    problems: Option<AgentProblems>,
+    palette: Palette,
+    buffer: &mut Buffer,
+    area: Rect,
+) -> bool {
+    let waits = head::verdict(session).map(|(words, worst)| {
+        let style = match worst.percent() {
+            30.0.. => palette.bad(),
+            head::LEAST_PRESSURE_PERCENT.. => palette.caution(),
+            _ => palette.good(),
+        };
+        (words, style)
+    });
+    let found = problems.and_then(|problems| {
+        let style = if problems.is_urgent() { palette.bad() } else { palette.caution() };
+        Some((problems.words()?, style))
+    });
+    let mut x = area.x;
+    // Of a narrow screen the end is cut off: what an agent found comes first.
+    for (words, style) in [found, waits].into_iter().flatten() {
+        set(buffer, x, area.y, area, &words, style);
+        x = x.saturating_add(words.chars().count() as u16 + 3);
+    }
+    x > area.x
 }
 
 /// A bar of all CPUs, and the words.

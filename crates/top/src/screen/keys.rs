@@ -8,40 +8,26 @@ use ratatui::crossterm::event::{
 use super::act::Act;
 use super::detail::Detail;
 use super::menu::Menu;
+use super::outcome::Outcome;
 use super::state::{State, Typing, row};
 use super::target::Target;
+use super::typing;
 use crate::columns::Column;
 use crate::past::{HOUR, MINUTE, Step};
 use crate::session::Session;
-use crate::settings::parse_interval;
-use command::options::parse_instant;
 use facts::task::Cause;
-use text::printable::Shown as _;
-
-/// The next step of the loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
-    Go,
-    Quit,
-    Suspend,
-    /// Read at once.
-    Now,
-}
 
 pub(super) fn handle(event: &Event, state: &mut State, session: &mut Session) -> Outcome {
     match event {
         Event::Key(key) if key.kind != KeyEventKind::Release => {
-            if key.modifiers.contains(KeyModifiers::CONTROL) {
-                match key.code {
-                    KeyCode::Char('c') => return Outcome::Quit,
-                    KeyCode::Char('z') => return Outcome::Suspend,
-                    _ => {}
-                }
+            if key.modifiers.contains(KeyModifiers::CONTROL)
+                && let KeyCode::Char(letter) = key.code
+            {
+                return control_key(letter, state, session);
             }
             state.message = None;
             if state.typing.is_some() {
-                type_key(key, state, session);
-                Outcome::Go
+                typing::key(key, state, session)
             } else if state.menu.is_some() {
                 menu_key(key, state, session)
             } else if state.detail.is_some() {
@@ -60,34 +46,16 @@ pub(super) fn handle(event: &Event, state: &mut State, session: &mut Session) ->
     }
 }
 
-fn type_key(key: &KeyEvent, state: &mut State, session: &mut Session) {
-    let Some(typing) = state.typing else { return };
-    let text = match typing {
-        Typing::Filter => &mut session.arrangement.filter,
-        Typing::Search | Typing::Interval | Typing::Instant => &mut state.search,
-    };
-    match key.code {
-        KeyCode::Esc => {
-            text.clear();
-            state.typing = None;
-        }
-        KeyCode::Enter => {
-            state.typing = None;
-            match typing {
-                Typing::Interval => set_interval(state, session),
-                Typing::Instant => go_to(state, session),
-                Typing::Search | Typing::Filter => {}
-            }
-        }
-        KeyCode::Backspace => drop(text.pop()),
-        KeyCode::Char(letter) if text.len() < 64 => text.push(letter),
+/// Letters with Control are no letters.
+fn control_key(letter: char, state: &mut State, session: &mut Session) -> Outcome {
+    match letter {
+        'c' => return Outcome::Quit,
+        'z' => return Outcome::Suspend,
+        'l' => return Outcome::Redraw,
+        'u' | 'w' => typing::erase(letter == 'w', state, session),
         _ => {}
     }
-    match typing {
-        Typing::Filter => state.is_stale = true,
-        Typing::Search => state.find(session, state.selected),
-        Typing::Interval | Typing::Instant => {}
-    }
+    Outcome::Go
 }
 
 fn time_key(letter: char, state: &mut State, session: &mut Session) {
@@ -99,23 +67,6 @@ fn time_key(letter: char, state: &mut State, session: &mut Session) {
         _ => session.go_to_now(),
     };
     state.show_other_time(stepped);
-}
-
-fn go_to(state: &mut State, session: &mut Session) {
-    let text = std::mem::take(&mut state.search);
-    let gone = parse_instant(&text).and_then(|at_ns| session.go_to(at_ns));
-    state.show_other_time(gone);
-}
-
-fn set_interval(state: &mut State, session: &mut Session) {
-    let text = std::mem::take(&mut state.search);
-    match parse_interval(&text) {
-        Ok(interval) => {
-            session.settings.interval = interval;
-            keep(state, session);
-        }
-        Err(message) => state.message = Some(message),
-    }
 }
 
 fn menu_key(key: &KeyEvent, state: &mut State, session: &mut Session) -> Outcome {
@@ -157,7 +108,7 @@ fn menu_key(key: &KeyEvent, state: &mut State, session: &mut Session) -> Outcome
                 state.message = Some("a table without columns says nothing: kept as it was".to_owned());
             } else {
                 session.settings.columns = chosen;
-                keep(state, session);
+                state.keep(session);
             }
             return Outcome::Go;
         }
@@ -236,6 +187,7 @@ fn table_key(key: &KeyEvent, state: &mut State, session: &mut Session) -> Outcom
         KeyCode::Esc => {
             session.arrangement.filter.clear();
             session.widen();
+            session.group();
             state.followed = None;
             state.is_stale = true;
         }
@@ -368,17 +320,6 @@ fn open_detail(state: &mut State, session: &mut Session) {
     if let Some(target) = target(state, session) {
         state.detail = Some(Box::new(Detail::new(target)));
     }
-}
-
-/// Remembers how the screen was set up.
-fn keep(state: &mut State, session: &mut Session) {
-    session.settings.sort = session.arrangement.sort;
-    session.settings.is_reversed = session.arrangement.is_reversed;
-    session.settings.is_tree = session.arrangement.is_tree;
-    state.message = Some(match session.settings.write() {
-        Ok(path) => format!("kept in {}", path.shown()),
-        Err(failure) => format!("not kept: {failure}"),
-    });
 }
 
 fn mouse_event(mouse: &MouseEvent, state: &mut State, session: &mut Session) {

@@ -162,7 +162,8 @@ d       time between readings       Space   read now
 ,  .    to where what rows are      w       back to now
         ordered by stands out
 A       enable delay accounting     N       notes above this line, or none
-Ctrl-Z  stop for a while            q F10   quit
+Ctrl-Z  stop for a while            Ctrl-L  draw all of it anew
+q F10   quit
 mouse   click a row or a heading, turn the wheel
 
 A row's time:  █ on CPU  ▓ run queue  ▒ block I/O  · sleeping
@@ -188,7 +189,7 @@ fn narrow(lines: &[String], width: usize) -> Vec<String> {
     narrow.iter().flat_map(|line| wrapped(line, width)).map(str::to_owned).collect()
 }
 
-pub(super) fn draw(menu: &Menu, palette: Palette, buffer: &mut Buffer, area: Rect) {
+pub(super) fn draw(menu: &mut Menu, palette: Palette, buffer: &mut Buffer, area: Rect) {
     let mut lines = menu.lines();
     if matches!(menu, Menu::Help { .. }) && usize::from(area.width) < HELP_WIDTH + 2 {
         lines = narrow(&lines, usize::from(area.width).saturating_sub(2));
@@ -201,11 +202,15 @@ pub(super) fn draw(menu: &Menu, palette: Palette, buffer: &mut Buffer, area: Rec
     Clear.render(place, buffer);
     Block::bordered().title(menu.title()).render(place, buffer);
     let page = usize::from(height.saturating_sub(2));
-    let mut copy = menu.clone();
     let is_scrolled_only = matches!(menu, Menu::Help { .. });
-    let selected = copy.selection().map(|(selected, _)| *selected);
+    let selected = menu.selection().map(|(selected, _)| {
+        // Behind the last page there is nothing.
+        let last = if is_scrolled_only { lines.len().saturating_sub(page) } else { usize::MAX };
+        *selected = (*selected).min(last);
+        *selected
+    });
     let first = match selected {
-        Some(selected) if is_scrolled_only => selected.min(lines.len().saturating_sub(page)),
+        Some(selected) if is_scrolled_only => selected,
         Some(selected) => (selected + 1).saturating_sub(page),
         None => 0,
     };

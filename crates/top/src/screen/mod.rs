@@ -1,6 +1,7 @@
 //! The screen: what was typed changes the state, the state and the session are drawn.
 
 mod act;
+mod agent_watch;
 mod body;
 mod detail;
 mod foot;
@@ -10,6 +11,7 @@ mod input;
 mod keys;
 mod menu;
 mod notes;
+mod outcome;
 mod palette;
 mod screen_output;
 mod state;
@@ -17,6 +19,7 @@ mod target;
 mod terminal;
 mod time_bar;
 mod time_line;
+mod typing;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -25,12 +28,14 @@ use facts::unit::Nanos;
 use probe::signals::{Signal, die_by};
 use probe::wait::Waiter;
 
+use self::agent_watch::AgentWatch;
 use self::history::Histories;
-use self::keys::Outcome;
+use self::outcome::Outcome;
 use self::state::State;
 use self::terminal::{Terminal, Wake};
 use super::session::Session;
 use crate::options::TopOptions;
+use command::agent_problems::AgentProblems;
 use command::failure::Failure;
 
 /// Between the first two readings.
@@ -50,17 +55,20 @@ pub(super) fn run(options: &TopOptions) -> Result<ExitCode, Failure> {
     let mut terminal = Terminal::open(waiter)?;
     let mut state = State::new();
     let mut histories = Histories::default();
+    let mut watch = (!session.is_captured).then(AgentWatch::start);
     // Two readings make a difference: the second comes soon.
     let mut next_tick = probe::clock_now().boottime + interval(&session).min(FIRST_INTERVAL);
     let mut remaining = options.count;
+    // By a key: also a screen that stands still is read once.
+    let mut is_asked = false;
     loop {
         let now = probe::clock_now().boottime;
         if next_tick <= now {
-            remaining = remaining.map(|remaining| remaining - 1);
-            if remaining == Some(0) {
-                return Ok(ExitCode::SUCCESS);
-            }
-            if !state.is_paused {
+            if !state.is_paused || std::mem::take(&mut is_asked) {
+                remaining = remaining.map(|remaining| remaining - 1);
+                if remaining == Some(0) {
+                    return Ok(ExitCode::SUCCESS);
+                }
                 session.tick()?;
                 if !session.is_of_past {
                     histories.record(&session);
@@ -70,8 +78,15 @@ pub(super) fn run(options: &TopOptions) -> Result<ExitCode, Failure> {
             let planned = next_tick + interval(&session);
             next_tick = if planned > now { planned } else { now + interval(&session) };
         }
-        draw(&mut terminal, &mut session, &mut state, &histories)?;
-        let timeout = Duration::from_nanos(next_tick.saturating_sub(probe::clock_now().boottime).0);
+        let is_of_now = !state.is_paused && !session.is_of_past;
+        if let Some(watch) = watch.as_mut().filter(|_| is_of_now) {
+            watch.tick(now);
+        }
+        let problems = watch.as_ref().filter(|_| !session.is_of_past).and_then(|watch| watch.problems(now));
+        draw(&mut terminal, &mut session, &mut state, &histories, problems)?;
+        let look = watch.as_ref().filter(|_| is_of_now).and_then(|watch| watch.next_look(now));
+        let wake = look.map_or(next_tick, |look| look.min(next_tick));
+        let timeout = Duration::from_nanos(wake.saturating_sub(probe::clock_now().boottime).0);
         match terminal.wait(timeout)? {
             Wake::Ended => return Ok(ExitCode::SUCCESS),
             Wake::Killed(signal) => {
@@ -90,7 +105,8 @@ pub(super) fn run(options: &TopOptions) -> Result<ExitCode, Failure> {
                         Outcome::Go => {}
                         Outcome::Quit => return Ok(ExitCode::SUCCESS),
                         Outcome::Suspend => terminal.suspend(true)?,
-                        Outcome::Now => next_tick = probe::clock_now().boottime,
+                        Outcome::Now => (next_tick, is_asked) = (probe::clock_now().boottime, true),
+                        Outcome::Redraw => terminal.redraw()?,
                     }
                 }
             }
@@ -108,6 +124,7 @@ fn draw(
     session: &mut Session,
     state: &mut State,
     histories: &Histories,
+    problems: Option<AgentProblems>,
 ) -> Result<(), Failure> {
     if state.is_stale {
         state.arrange(session);
@@ -117,7 +134,7 @@ fn draw(
         if let Some(detail) = &mut state.detail {
             detail::draw(detail, session, histories, state.palette, frame.buffer_mut(), area);
         } else {
-            let head = head::draw(session, state.palette, frame.buffer_mut(), area);
+            let head = head::draw(session, problems, state.palette, frame.buffer_mut(), area);
             let notes = match session.past() {
                 Some(place) => {
                     time_line::draw(place, &mut state.parts, state.palette, frame.buffer_mut(), area)
@@ -128,7 +145,7 @@ fn draw(
             body::draw(state, session, frame.buffer_mut(), body);
         }
         foot::draw(state, session, frame.buffer_mut(), area);
-        if let Some(menu) = &state.menu {
+        if let Some(menu) = &mut state.menu {
             menu::draw(menu, state.palette, frame.buffer_mut(), area);
         }
     })

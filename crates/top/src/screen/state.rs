@@ -11,6 +11,7 @@ use crate::lines::{Line, Lines};
 use crate::session::Session;
 use command::failure::Failure;
 use command::past::Part;
+use text::printable::Shown as _;
 
 /// The state of the screen.
 pub(super) struct State {
@@ -52,6 +53,17 @@ pub(super) enum Typing {
 }
 
 impl State {
+    /// Remembers how the screen was set up.
+    pub(super) fn keep(&mut self, session: &mut Session) {
+        session.settings.sort = session.arrangement.sort;
+        session.settings.is_reversed = session.arrangement.is_reversed;
+        session.settings.is_tree = session.arrangement.is_tree;
+        self.message = Some(match session.settings.write() {
+            Ok(path) => format!("kept in {}", path.shown()),
+            Err(failure) => format!("not kept: {failure}"),
+        });
+    }
+
     pub(super) fn new() -> Self {
         Self {
             palette: Palette::new(),

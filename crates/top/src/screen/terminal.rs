@@ -43,6 +43,8 @@ pub(super) struct Terminal {
     terminal: ratatui::Terminal<CrosstermBackend<ScreenOutput>>,
     output: ScreenOutput,
     area: Rect,
+    /// It has said how large it is.
+    is_sized: bool,
     input: Input,
     waiter: Waiter,
     /// Kept for its memory.
@@ -78,13 +80,17 @@ impl Terminal {
             before(info);
         }));
         let output = ScreenOutput::new();
-        let area = area();
+        let mut area = area();
+        let is_sized = !area.is_empty();
+        if !is_sized {
+            (area.width, area.height) = UNKNOWN;
+        }
         let opened = enter(&output).and_then(|()| blank(&output, area));
         match opened {
             Ok(terminal) => {
                 let (input, later) = (Input::default(), VecDeque::new());
                 let (ready, is_room_watched) = (Vec::new(), false);
-                Ok(Self { terminal, output, area, input, waiter, ready, is_room_watched, later })
+                Ok(Self { terminal, output, area, is_sized, input, waiter, ready, is_room_watched, later })
             }
             Err(failure) => {
                 leave(&output);
@@ -100,15 +106,22 @@ impl Terminal {
             return Ok(());
         }
         let area = area();
-        if area != self.area {
+        self.is_sized |= !area.is_empty();
+        if area != self.area && self.is_sized {
             self.area = area;
             self.terminal = blank(&self.output, area)?;
         }
-        // A terminal that is being made or minimised may have no room at all.
-        if area.is_empty() {
+        // A terminal that is minimised may have no room at all.
+        if self.area.is_empty() {
             return Ok(());
         }
         self.terminal.draw(draw).map(drop).map_err(failure)
+    }
+
+    /// Draws all of it the next time.
+    pub(super) fn redraw(&mut self) -> Result<(), Failure> {
+        self.terminal = blank(&self.output, self.area)?;
+        Ok(())
     }
 
     /// Waits for keys, the mouse, another size, a signal.
@@ -186,14 +199,16 @@ impl Terminal {
         // Crossterm remembers that it enabled raw mode, and would not enable it again without this.
         leave(&self.output);
         enter(&self.output)?;
-        self.terminal = blank(&self.output, self.area)?;
-        Ok(())
+        self.redraw()
     }
 }
 
+/// The size of a terminal that does not say it, as a serial line.
+const UNKNOWN: (u16, u16) = (80, 24);
+
 /// As much of the terminal as is drawn on.
 fn area() -> Rect {
-    let (width, height) = terminal_size().unwrap_or((80, 24));
+    let (width, height) = terminal_size().unwrap_or(UNKNOWN);
     Rect { x: 0, y: 0, width: width.min(WIDEST), height: height.min(HIGHEST) }
 }
 

@@ -1,15 +1,14 @@
 //! One connection: what it still has to send, and when.
 
 use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, ErrorKind};
 
 use facts::unit::Nanos;
 use hdrhistogram::Histogram;
-use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, recv, send};
 
 use super::response::{Response, ResponseReader};
+use super::stream::Stream;
 use crate::agenda::Turn;
 use text::units::Span;
 
@@ -36,17 +35,22 @@ pub(crate) enum Answer {
     None,
     /// The packet again.
     Echo,
+    /// The datagram again, which has its number in its first bytes. It may be lost.
+    Datagram,
     /// A response of HTTP; one to HEAD has no body.
     Http {
         has_body: bool,
     },
 }
 
+/// The bytes of a datagram's number.
+pub(crate) const NUMBER_BYTES: usize = 8;
+
 /// A connection.
 #[derive(Debug)]
 pub(super) struct Connection {
-    pub(super) socket: OwnedFd,
-    /// The connection is established.
+    pub(super) stream: Stream,
+    /// The connection is established, and the handshake of TLS is over.
     pub(super) is_connected: bool,
     /// Packets to be sent.
     quota: u64,
@@ -61,12 +65,14 @@ pub(super) struct Connection {
     /// A response is waited for.
     awaits_response: bool,
     reader: ResponseReader,
+    /// Datagrams that did not come back.
+    pub(super) lost: u64,
     /// How many responses had which status.
     pub(super) statuses: BTreeMap<u16, u64>,
     /// When it will be asked again.
     armed: Option<Nanos>,
     /// Since when the peer has taken and returned nothing, and whether it was asked to be looked at again for that.
-    stalled: Option<(Nanos, bool)>,
+    pub(super) stalled: Option<(Nanos, bool)>,
     pub(super) bytes: u64,
     pub(super) first: Option<Nanos>,
     /// When the last packet was taken, or what came in return.
@@ -80,9 +86,9 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(socket: OwnedFd, quota: u64, begin: Nanos) -> Self {
+    pub(super) fn new(stream: Stream, quota: u64, begin: Nanos) -> Self {
         Self {
-            socket,
+            stream,
             is_connected: false,
             quota,
             begin,
@@ -92,6 +98,7 @@ impl Connection {
             echo_left: 0,
             awaits_response: false,
             reader: ResponseReader::default(),
+            lost: 0,
             statuses: BTreeMap::new(),
             armed: None,
             stalled: None,
@@ -114,7 +121,14 @@ impl Connection {
     ) -> io::Result<Turn> {
         for _ in 0..BURSTS_A_TURN {
             if self.echo_left > 0 && !self.receive_echo(schedule, memory, latency_ns)? {
-                return self.wait_for_peer(schedule);
+                match self.wait_for_peer(schedule) {
+                    Err(error)
+                        if schedule.answer == Answer::Datagram && error.kind() == ErrorKind::TimedOut =>
+                    {
+                        (self.lost, self.echo_left, self.stalled) = (self.lost + 1, 0, None);
+                    }
+                    turn => return turn,
+                }
             }
             if self.awaits_response {
                 match self.receive_response(schedule, memory, latency_ns)? {
@@ -135,18 +149,25 @@ impl Connection {
                     Some(_) => {}
                 }
             }
-            let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
-            let length = match send(
-                &self.socket,
-                &content[..self.burst_left.min(schedule.burst * schedule.size)],
-                flags,
-            ) {
+            let content = match schedule.answer {
+                Answer::Datagram => {
+                    memory[..NUMBER_BYTES].copy_from_slice(&self.burst.0.to_le_bytes());
+                    &memory[..schedule.size]
+                }
+                // The rest of a request is its end.
+                _ => &content[content.len() - self.burst_left.min(content.len())..],
+            };
+            let length = match self.stream.send(content) {
                 Ok(length) => length,
-                Err(Errno::WOULDBLOCK) => return self.wait_for_peer(schedule),
-                Err(Errno::INTR) => continue,
-                // The device's queue is full: once more, later.
-                Err(Errno::NOBUFS) => return Ok(Turn::Paused(probe::clock_now().monotonic + Nanos(100_000))),
-                Err(error) => return Err(error.into()),
+                Err(error) => match error.kind() {
+                    ErrorKind::WouldBlock => return self.wait_for_peer(schedule),
+                    ErrorKind::Interrupted => continue,
+                    // The device's queue is full: once more, later.
+                    _ if Errno::from_io_error(&error) == Some(Errno::NOBUFS) => {
+                        return Ok(Turn::Paused(probe::clock_now().monotonic + Nanos(100_000)));
+                    }
+                    _ => return Err(error),
+                },
             };
             self.stalled = None;
             self.bytes += length as u64;
@@ -157,7 +178,7 @@ impl Connection {
             self.sent_at = Some(now);
             if self.burst_left == 0 {
                 match schedule.answer {
-                    Answer::Echo => self.echo_left = schedule.size,
+                    Answer::Echo | Answer::Datagram => self.echo_left = schedule.size,
                     Answer::Http { .. } => self.awaits_response = true,
                     Answer::None if schedule.interval_ns.is_some() => self.record(schedule, now, latency_ns),
                     Answer::None => {}
@@ -168,14 +189,18 @@ impl Connection {
     }
 
     /// Until the peer takes or returns something, or its time is over.
-    fn wait_for_peer(&mut self, schedule: &Schedule) -> io::Result<Turn> {
+    pub(super) fn wait_for_peer(&mut self, schedule: &Schedule) -> io::Result<Turn> {
         let Some(patience) = schedule.patience else { return Ok(Turn::Quiet) };
         let now = probe::clock_now().monotonic;
         let (since, is_armed) = *self.stalled.get_or_insert((now, false));
         if since + patience <= now {
-            let what = if self.echo_left > 0 || self.awaits_response { "returned" } else { "took" };
-            let message = format!("the peer {what} nothing for {} (see --timeout)", Span(patience));
-            return Err(io::Error::new(io::ErrorKind::TimedOut, message));
+            let what = match () {
+                () if !self.is_connected => "made no connection",
+                () if self.is_waiting() => "returned nothing",
+                () => "took nothing",
+            };
+            let message = format!("the peer {what} for {} (see --timeout)", Span(patience));
+            return Err(io::Error::new(ErrorKind::TimedOut, message));
         }
         self.stalled = Some((since, true));
         Ok(if is_armed { Turn::Quiet } else { Turn::Paused(since + patience) })
@@ -215,21 +240,31 @@ impl Connection {
         latency_ns: &mut Histogram<u64>,
     ) -> io::Result<bool> {
         while self.echo_left > 0 {
-            let limit = self.echo_left.min(memory.len());
-            match recv(&self.socket, &mut memory[..limit], RecvFlags::DONTWAIT) {
-                Ok((0, _)) => {
-                    return Err(io::Error::new(
-                        io::ErrorKind::UnexpectedEof,
-                        "it ended before its echo came",
-                    ));
+            // Of a datagram that is longer than what is looked for, the rest would be lost.
+            let limit = if schedule.answer == Answer::Datagram {
+                memory.len()
+            } else {
+                self.echo_left.min(memory.len())
+            };
+            match self.stream.receive(&mut memory[..limit]) {
+                Ok(length) if schedule.answer == Answer::Datagram => {
+                    // An earlier one may come when it is not waited for any more.
+                    let is_own =
+                        length == schedule.size && memory[..NUMBER_BYTES] == self.burst.0.to_le_bytes();
+                    if is_own {
+                        (self.echo_left, self.stalled) = (0, None);
+                    }
                 }
-                Ok((length, _)) => {
+                Ok(0) => {
+                    return Err(io::Error::new(ErrorKind::UnexpectedEof, "it ended before its echo came"));
+                }
+                Ok(length) => {
                     self.echo_left -= length;
                     self.stalled = None;
                 }
-                Err(Errno::WOULDBLOCK) => return Ok(false),
-                Err(Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
             }
         }
         let now = probe::clock_now().monotonic;
@@ -246,21 +281,21 @@ impl Connection {
         latency_ns: &mut Histogram<u64>,
     ) -> io::Result<Option<Response>> {
         loop {
-            let response = match recv(&self.socket, &mut *memory, RecvFlags::DONTWAIT) {
-                Ok((0, _)) => match self.reader.close() {
+            let response = match self.stream.receive(memory) {
+                Ok(0) => match self.reader.close() {
                     Some(response) => Some(response),
                     None => {
-                        let error = io::ErrorKind::UnexpectedEof;
+                        let error = ErrorKind::UnexpectedEof;
                         return Err(io::Error::new(error, "it ended before its answer was whole"));
                     }
                 },
-                Ok((length, _)) => {
+                Ok(length) => {
                     self.stalled = None;
                     self.reader.take(&memory[..length], schedule.answer == Answer::Http { has_body: true })?
                 }
-                Err(Errno::WOULDBLOCK) => return Ok(None),
-                Err(Errno::INTR) => continue,
-                Err(error) => return Err(error.into()),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(None),
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
             };
             if let Some(response) = response {
                 self.awaits_response = false;
@@ -273,13 +308,9 @@ impl Connection {
         }
     }
 
-    /// Goes on over another socket.
-    pub(super) fn reconnect(&mut self, socket: OwnedFd) {
-        if self.is_connected {
-            self.lost_at = Some(probe::clock_now().monotonic);
-        }
-        self.socket = socket;
-        self.is_connected = false;
+    /// Goes on over another stream.
+    pub(super) fn reconnect(&mut self, stream: Stream) {
+        self.stream = stream;
         self.reader = ResponseReader::default();
         // What was asked over the other one is answered, or has failed.
         self.awaits_response = false;

@@ -6,6 +6,8 @@ pub(crate) mod options;
 pub(crate) mod request;
 mod response;
 pub(crate) mod sent;
+pub(crate) mod server;
+mod stream;
 mod worker;
 
 use std::process::ExitCode;

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use http_client::TlsServer;
+
 use super::condition::Condition;
 use super::connection::Answer;
 use crate::address::Address;
@@ -21,6 +23,8 @@ pub(crate) struct SendOptions {
     /// How long a peer may take and return nothing before its connection is given up.
     pub(crate) patience: Duration,
     pub(crate) answer: Answer,
+    /// The server of TLS; none: in plain.
+    pub(crate) tls: Option<TlsServer>,
     /// The HTTP request that is sent in place of packets of any content.
     pub(crate) request: Option<Vec<u8>>,
     pub(crate) threads: usize,

@@ -1,16 +1,17 @@
 //! One thread of a sender, and its connections.
 
 use command::failure::without_error_numbers;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use facts::unit::Nanos;
-use rustix::net::{Shutdown, shutdown, sockopt};
+use rustix::net::{getpeername, sockopt};
 
 use super::connection::{Answer, Connection, Schedule};
 use super::options::SendOptions;
 use super::sent::Sent;
+use super::stream::Stream;
 use crate::address::Patience;
 use crate::agenda::{Agenda, Turn};
 use crate::event_loop::EventLoop;
@@ -59,7 +60,8 @@ impl<'a> Worker<'a> {
         packets: &'a AtomicU64,
     ) -> Result<Self, Failure> {
         let size = options.size;
-        let mut burst = if options.request.is_some() { 1 } else { (BURST_BYTES / size).max(1) };
+        let is_one = options.request.is_some() || options.answer == Answer::Datagram;
+        let mut burst = if is_one { 1 } else { (BURST_BYTES / size).max(1) };
         let mut connections = Vec::new();
         let begin = probe::clock_now().monotonic + HEAD_START;
         let interval_ns = options.rate.map(|rate| 1e9 * options.connections as f64 / rate);
@@ -78,7 +80,7 @@ impl<'a> Worker<'a> {
                     continue;
                 }
             };
-            if options.address.is_udp() {
+            if options.address.is_udp() && options.answer == Answer::None {
                 let is_cut = u16::try_from(size)
                     .is_ok_and(|size| probe::sockets::set_udp_segment(&socket, size).is_ok());
                 burst = if is_cut { SEGMENTS.min(DATAGRAM_BYTES / size).max(1) } else { 1 };
@@ -86,7 +88,8 @@ impl<'a> Worker<'a> {
             event_loop.add(&socket, connections.len(), true).map_err(Failure::of_system)?;
             // Spread evenly over the interval.
             let offset = interval_ns.map_or(0.0, |interval| interval * place as f64 / all as f64);
-            connections.push(Some(Connection::new(socket, quota, begin + Nanos(offset as u64))));
+            let stream = Stream::new(socket, options.tls.as_ref()).map_err(Failure::of_system)?;
+            connections.push(Some(Connection::new(stream, quota, begin + Nanos(offset as u64))));
         }
         Ok(Self {
             event_loop,
@@ -97,7 +100,8 @@ impl<'a> Worker<'a> {
                 answer: options.answer,
                 burst,
                 // A time limit ends it in any case, and a peer that takes nothing is what is measured then.
-                patience: options.duration.is_none().then(|| Nanos::from(options.patience)),
+                patience: (options.duration.is_none() || options.answer == Answer::Datagram)
+                    .then(|| Nanos::from(options.patience)),
             },
             living: connections.len(),
             connections,
@@ -176,12 +180,10 @@ impl<'a> Worker<'a> {
 
     fn turn(&mut self, token: usize) {
         let Some(Some(connection)) = self.connections.get_mut(token) else { return };
-        if !connection.is_connected {
-            match sockopt::socket_error(&connection.socket) {
-                Ok(Ok(())) => (connection.is_connected, connection.lost_at) = (true, None),
-                Ok(Err(error)) | Err(error) => return self.look_again(token, error.into()),
-            }
+        if !connection.is_connected && !self.establish(token) {
+            return;
         }
+        let Some(Some(connection)) = self.connections.get_mut(token) else { return };
         let before = connection.bytes;
         let turn =
             connection.turn(&self.schedule, &self.content, &mut self.memory, &mut self.sent.latency_ns);
@@ -198,7 +200,7 @@ impl<'a> Worker<'a> {
                 self.is_cut_by_kernel = false;
                 self.schedule.burst = 1;
                 for other in self.connections.iter().flatten() {
-                    let _ = probe::sockets::set_udp_segment(&other.socket, 0);
+                    let _ = probe::sockets::set_udp_segment(&other.stream.socket, 0);
                 }
                 self.agenda.push_ready(token);
             }
@@ -214,27 +216,50 @@ impl<'a> Worker<'a> {
         }
     }
 
+    /// Goes on with what comes before the first packet: the connection, and the handshake of TLS. Returns whether it is over.
+    fn establish(&mut self, token: usize) -> bool {
+        let Some(Some(connection)) = self.connections.get_mut(token) else { return false };
+        if let Some(next) = connection.next_attempt {
+            if next <= probe::clock_now().monotonic {
+                connection.next_attempt = None;
+                self.reconnect(token);
+            }
+            return false;
+        }
+        let shaken = match sockopt::socket_error(&connection.stream.socket) {
+            // It may be looked at before it is connected.
+            Ok(Ok(())) if getpeername(&connection.stream.socket).is_err() => Ok(false),
+            Ok(Ok(())) => connection.stream.shake_hands(),
+            Ok(Err(error)) | Err(error) => Err(error.into()),
+        };
+        match shaken {
+            Ok(true) => {
+                (connection.is_connected, connection.lost_at, connection.stalled) = (true, None, None);
+                return true;
+            }
+            Ok(false) => match connection.wait_for_peer(&self.schedule) {
+                Ok(Turn::Paused(until)) => self.agenda.push_paused(until, token),
+                Ok(_) => {}
+                Err(error) => self.finish(token, Some(error)),
+            },
+            // What the server says in TLS, it says again.
+            Err(error) if error.kind() == ErrorKind::InvalidData => self.finish(token, Some(error)),
+            Err(error) => self.look_again(token, error),
+        }
+        false
+    }
+
     /// A server that was there may come again, as after a restart: connections that were established are made anew, for as long as
     /// a peer has time to answer.
     fn look_again(&mut self, token: usize, error: io::Error) {
         let Some(Some(connection)) = self.connections.get_mut(token) else { return };
         let now = probe::clock_now().monotonic;
-        match connection.lost_at {
-            Some(lost_at) if now < lost_at + Nanos::from(self.options.patience) => {
-                match connection.next_attempt {
-                    Some(next) if next <= now => {
-                        connection.next_attempt = None;
-                        self.reconnect(token);
-                    }
-                    Some(_) => {}
-                    None => {
-                        connection.next_attempt = Some(now + RECONNECT_PAUSE);
-                        self.agenda.push_paused(now + RECONNECT_PAUSE, token);
-                    }
-                }
-            }
-            _ => self.finish(token, Some(error)),
+        let until = connection.lost_at.map(|lost_at| lost_at + Nanos::from(self.options.patience));
+        if until.is_none_or(|until| until <= now) {
+            return self.finish(token, Some(error));
         }
+        connection.next_attempt = Some(now + RECONNECT_PAUSE);
+        self.agenda.push_paused(now + RECONNECT_PAUSE, token);
     }
 
     fn is_established(&self, token: usize) -> bool {
@@ -247,21 +272,27 @@ impl<'a> Worker<'a> {
         if connection.is_done() {
             return self.finish(token, None);
         }
+        if std::mem::take(&mut connection.is_connected) {
+            connection.lost_at = Some(probe::clock_now().monotonic);
+        }
         match self.options.address.connect(&mut Patience::default()) {
-            Ok(socket) => match self.event_loop.add(&socket, token, true) {
-                Ok(()) => connection.reconnect(socket),
-                Err(error) => self.finish(token, Some(error)),
-            },
-            Err(error) => self.finish(token, Some(error)),
+            Ok(socket) => {
+                let added = self.event_loop.add(&socket, token, true);
+                match added.and_then(|()| Stream::new(socket, self.options.tls.as_ref())) {
+                    Ok(stream) => connection.reconnect(stream),
+                    Err(error) => self.finish(token, Some(error)),
+                }
+            }
+            Err(error) => self.look_again(token, error),
         }
     }
 
     fn finish(&mut self, token: usize, error: Option<io::Error>) {
-        let Some(connection) = self.connections.get_mut(token).and_then(Option::take) else { return };
+        let Some(mut connection) = self.connections.get_mut(token).and_then(Option::take) else { return };
         self.living -= 1;
         let sent = &mut self.sent;
         sent.bytes += connection.bytes;
-        sent.unanswered += u64::from(error.is_none() && connection.is_waiting());
+        sent.unanswered += connection.lost + u64::from(error.is_none() && connection.is_waiting());
         sent.packets += connection.bytes / self.schedule.size as u64;
         for (status, count) in &connection.statuses {
             *sent.statuses.entry(*status).or_default() += count;
@@ -271,14 +302,17 @@ impl<'a> Worker<'a> {
         let given_up = connection.is_waiting().then(|| probe::clock_now().monotonic);
         sent.last = sent.last.max(connection.last).max(given_up);
         // A refusal of the last datagrams has come by now, where the host is near.
-        let refused = || sockopt::socket_error(&connection.socket).ok()?.err();
+        let refused = || sockopt::socket_error(&connection.stream.socket).ok()?.err();
         let is_udp = self.options.address.is_udp();
         let error = error.or_else(|| if is_udp { refused().map(Into::into) } else { None });
+        // A connection that was never established is a failure, however long it was waited for.
+        let is_missing = !connection.is_connected && connection.first.is_none() && !is_udp;
+        let missing = || io::Error::new(ErrorKind::TimedOut, "there was no connection until the end");
+        let error = error.or_else(|| is_missing.then(missing));
         if let Some(error) = error {
             sent.failed += 1;
             sent.failure.get_or_insert(without_error_numbers(&error.to_string()).into_owned());
         }
-        // The peer may know as well that this was all.
-        let _ = shutdown(&connection.socket, Shutdown::Write);
+        connection.stream.close();
     }
 }

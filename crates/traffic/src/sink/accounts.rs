@@ -40,6 +40,14 @@ pub(crate) struct Accounts {
 }
 
 impl Account {
+    /// Counts a datagram.
+    pub(super) fn count(&mut self, bytes: u64, now: Nanos) {
+        self.bytes += bytes;
+        self.packets += 1;
+        self.first.get_or_insert(now);
+        self.last = Some(now);
+    }
+
     fn add(&mut self, other: &Self) {
         self.bytes += other.bytes;
         self.packets += other.packets;

@@ -6,12 +6,16 @@ use std::sync::atomic::Ordering;
 
 use facts::unit::Nanos;
 use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, recvfrom, sendto};
 
 use super::accounts::{Account, Accounts};
 use super::shared::Shared;
 
 /// Calls of one turn, each of which takes up to 64.
 const BATCHES_A_TURN: usize = 64;
+/// Datagrams that are sent back in one turn. Each takes two system calls.
+const ECHOES_A_TURN: usize = 256;
 /// Senders with an account of their own; the others share one.
 const MOST_SENDERS: usize = 20_000;
 
@@ -32,20 +36,44 @@ impl Datagrams {
             let Ok(received) = self.received.discard(socket) else { return false };
             let mut bytes = 0;
             for datagram in received {
-                let place = match self.last {
-                    Some((sender, place)) if sender == datagram.sender => place,
-                    _ => place_of(&mut self.accounts, &mut self.places, datagram.sender),
-                };
+                let known = self.last.filter(|(sender, _)| *sender == datagram.sender);
+                let place = known.map_or_else(
+                    || place_of(&mut self.accounts, &mut self.places, datagram.sender),
+                    |(_, place)| place,
+                );
                 self.last = Some((datagram.sender, place));
-                let account = &mut self.accounts[place];
-                account.bytes += datagram.length as u64;
-                account.packets += 1;
-                account.first.get_or_insert(now);
-                account.last = Some(now);
+                self.accounts[place].count(datagram.length as u64, now);
                 bytes += datagram.length as u64;
             }
             shared.packets.fetch_add(received.len() as u64, Ordering::Relaxed);
             shared.bytes.fetch_add(bytes, Ordering::Relaxed);
+        }
+        true
+    }
+
+    /// Takes datagrams and sends each back to its sender; whether more may wait. What the socket does not take is lost, as anywhere on the way.
+    pub(super) fn send_back(
+        &mut self,
+        socket: &OwnedFd,
+        memory: &mut [u8],
+        now: Nanos,
+        shared: &Shared,
+    ) -> bool {
+        for _ in 0..ECHOES_A_TURN {
+            let (length, sender) = match recvfrom(socket, &mut *memory, RecvFlags::DONTWAIT) {
+                Ok((length, _, sender)) => {
+                    (length, sender.and_then(|sender| SocketAddr::try_from(sender).ok()))
+                }
+                Err(Errno::INTR) => continue,
+                Err(_) => return false,
+            };
+            let place = place_of(&mut self.accounts, &mut self.places, sender);
+            self.accounts[place].count(length as u64, now);
+            shared.packets.fetch_add(1, Ordering::Relaxed);
+            shared.bytes.fetch_add(length as u64, Ordering::Relaxed);
+            if let Some(sender) = sender {
+                let _ = sendto(socket, &memory[..length], SendFlags::NOSIGNAL | SendFlags::DONTWAIT, &sender);
+            }
         }
         true
     }

@@ -17,6 +17,7 @@ mod worker;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use self::log::Log;
 use self::options::SinkOptions;
 use self::shared::Shared;
 use self::worker::{Done, Worker};
@@ -90,9 +91,10 @@ pub(crate) fn run(options: &SinkOptions) -> Result<ExitCode, Failure> {
         let realtime = probe::clock_now().realtime;
         Documents::of_live().push(DocumentKind::Sink, realtime, &report.json(), &mut text)?;
     }
+    // Requests that were answered at the end, before the report.
+    options.log().into_iter().for_each(Log::flush);
     Output::stdout().write(text.as_bytes())?;
-    let is_log_whole =
-        options.answers.as_ref().and_then(|answers| answers.log.as_ref()).is_none_or(|log| !log.has_failed());
+    let is_log_whole = options.log().is_none_or(|log| !log.has_failed());
     match failure {
         Some(error) => Err(at(error)),
         None if is_log_whole => Ok(ExitCode::SUCCESS),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::answer::{Answers, Kind};
+use super::log::Log;
 use crate::address::Address;
 
 /// The options.
@@ -24,6 +25,11 @@ pub(crate) struct SinkOptions {
 }
 
 impl SinkOptions {
+    /// Returns where requests are written to, if they are.
+    pub(super) fn log(&self) -> Option<&Log> {
+        self.answers.as_ref()?.log.as_ref()
+    }
+
     /// Returns true if it answers requests, which are counted in place of packets: HTTP requests, or lines.
     pub(super) fn has_requests(&self) -> bool {
         self.answers.as_ref().is_some_and(|answers| matches!(answers.kind, Kind::Http(_) | Kind::Canned(_)))

@@ -101,8 +101,11 @@ impl Replies {
                     "a header has a name of letters, digits and -, and a value in one line",
                 ));
             }
-            if reply.get_ref().status.is_some_and(|status| !(100..600).contains(&status)) {
-                return Err(fault(reply.span().start, "a status is from 100 to 599"));
+            if reply.get_ref().status.is_some_and(|status| !(200..600).contains(&status)) {
+                return Err(fault(
+                    reply.span().start,
+                    "a status is from 200 to 599: those below are no answer yet",
+                ));
             }
             if let Some(message) = reply.get_ref().contradiction() {
                 return Err(fault(reply.span().start, message));
@@ -127,7 +130,7 @@ impl Replies {
 
     /// The reply to a request; what is to GET is to HEAD as well.
     pub(super) fn to_request(&self, method: &str, path: &str) -> Option<&Reply> {
-        let path = path.split('?').next().unwrap_or_default();
+        let path = path_of(path);
         let mut all = self.replies.iter().map(Spanned::get_ref);
         let is_method = |reply: &Reply| {
             let as_get = if method == "HEAD" { "GET" } else { method };
@@ -147,7 +150,7 @@ impl Replies {
 impl Reply {
     /// Returns a message about options that contradict each other or would have no effect.
     fn contradiction(&self) -> Option<&'static str> {
-        let is_bodiless = matches!(self.status, Some(100..200 | 204 | 304));
+        let is_bodiless = matches!(self.status, Some(204 | 304));
         let has_http = self.status.is_some()
             || self.method.is_some()
             || self.content_type.is_some()
@@ -186,6 +189,17 @@ fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
 }
 
+/// Returns the path without a query, and of a target in absolute form, as a proxy gets it, without the host (RFC 9112, 3.2.2).
+fn path_of(target: &str) -> &str {
+    let target = target.split('?').next().unwrap_or_default();
+    let is_absolute =
+        |scheme: &str| target.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
+    match ["http://", "https://"].into_iter().find(|scheme| is_absolute(scheme)) {
+        None => target,
+        Some(scheme) => target[scheme.len()..].find('/').map_or("/", |place| &target[scheme.len() + place..]),
+    }
+}
+
 fn is_meant(pattern: &str, text: &str) -> bool {
     pattern.strip_suffix('*').map_or(pattern == text, |start| text.starts_with(start))
 }
@@ -202,6 +216,9 @@ mod tests {
         .unwrap();
         assert!(replies.is_http());
         assert_eq!(replies.to_request("GET", "/a?x=1").map(|reply| reply.body.as_str()), Some("one"));
+        let of_proxy = replies.to_request("GET", "HTTP://box:80/a?x=1");
+        assert_eq!(of_proxy.map(|reply| reply.body.as_str()), Some("one"));
+        assert_eq!(path_of("http://box?x"), "/");
         assert_eq!(replies.to_request("PUT", "/b").and_then(|reply| reply.status), Some(404));
         let replies = Replies::parse("[[reply]]\nline = \"PING\"\ntext = \"PONG\\n\"\n").unwrap();
         assert!(!replies.is_http());

@@ -39,7 +39,8 @@ pub(super) fn read_head<'a>(bytes: &'a [u8], mut each: impl FnMut(&str, &[u8])) 
         Err(httparse::Error::TooManyHeaders) => return Begun::Wrong(431),
         Err(_) => return Begun::Wrong(400),
     };
-    let (mut body_length, mut is_chunked, mut connection, mut expects_continue) = (None, false, "", false);
+    let (mut body_length, mut is_chunked, mut expects_continue) = (None, false, false);
+    let (mut closes, mut keeps) = (false, false);
     for header in request.headers.iter() {
         let is = |name: &str| header.name.eq_ignore_ascii_case(name);
         let value = || std::str::from_utf8(header.value).unwrap_or_default().trim();
@@ -50,7 +51,13 @@ pub(super) fn read_head<'a>(bytes: &'a [u8], mut each: impl FnMut(&str, &[u8])) 
                 }
                 _ => return Begun::Wrong(400),
             },
-            10 if is("connection") => connection = value(),
+            // A list, in one header or in several (RFC 9110, 7.6.1).
+            10 if is("connection") => {
+                for option in value().split(',').map(str::trim) {
+                    closes |= option.eq_ignore_ascii_case("close");
+                    keeps |= option.eq_ignore_ascii_case("keep-alive");
+                }
+            }
             17 if is("transfer-encoding") && value().eq_ignore_ascii_case("chunked") => is_chunked = true,
             17 if is("transfer-encoding") => return Begun::Wrong(501),
             6 if is("expect") => expects_continue = value().eq_ignore_ascii_case("100-continue"),
@@ -64,10 +71,7 @@ pub(super) fn read_head<'a>(bytes: &'a [u8], mut each: impl FnMut(&str, &[u8])) 
         (true, None) => BodyReader::Chunks,
         (false, length) => BodyReader::Length(length.unwrap_or(0)),
     };
-    let is_last = match request.version {
-        Some(0) => !connection.eq_ignore_ascii_case("keep-alive"),
-        _ => connection.eq_ignore_ascii_case("close"),
-    };
+    let is_last = closes || request.version == Some(0) && !keeps;
     Begun::Head(Head {
         length,
         method: request.method.unwrap_or_default(),
@@ -137,5 +141,21 @@ mod tests {
             assert_eq!(status(&format!("Content-Length: {wrong}")), 400, "{wrong}");
         }
         assert_eq!(status("Transfer-Encoding: gzip"), 501);
+    }
+
+    #[test]
+    fn the_options_of_a_connection_are_a_list() {
+        let is_last = |version: &str, headers: &str| {
+            let text = format!("GET / HTTP/1.{version}\r\n{headers}\r\n\r\n");
+            match read_head(text.as_bytes(), |_, _| {}) {
+                Begun::Head(head) => head.is_last,
+                _ => panic!("{text}"),
+            }
+        };
+        assert!(is_last("1", "Connection: TE, close"));
+        assert!(is_last("1", "Connection: close\r\nConnection: TE"));
+        assert!(!is_last("1", "Connection: TE"));
+        assert!(!is_last("0", "Connection: Keep-Alive, TE"));
+        assert!(is_last("0", "Connection: TE"));
     }
 }

@@ -120,7 +120,7 @@ impl<'a> Worker<'a> {
             }
             let now = probe::clock_now().monotonic;
             if self.is_listener_ready {
-                self.is_listener_ready = datagrams.take(&self.listener, now, self.shared);
+                self.take_datagrams(&mut datagrams, now);
             }
             if self.accept_again.is_some_and(|again| again <= now) {
                 self.accept(now);
@@ -128,12 +128,12 @@ impl<'a> Worker<'a> {
             for event in &happened {
                 self.handle(event, now, &mut datagrams);
             }
-            if let Some(log) = self.options.answers.as_ref().and_then(|answers| answers.log.as_ref()) {
-                log.flush();
-            }
             self.agenda.take_due(now, &mut due);
             for token in &due {
                 self.turn(*token, now);
+            }
+            if let Some(log) = self.options.log() {
+                log.flush();
             }
             if let Some(live) = live.as_mut().filter(|live| live.next <= now) {
                 live.print(self.shared, now);
@@ -158,9 +158,7 @@ impl<'a> Worker<'a> {
 
     fn handle(&mut self, event: &Happened, now: Nanos, datagrams: &mut Datagrams) {
         match event.token {
-            LISTENER if self.options.address.is_udp() => {
-                self.is_listener_ready = datagrams.take(&self.listener, now, self.shared);
-            }
+            LISTENER if self.options.address.is_udp() => self.take_datagrams(datagrams, now),
             LISTENER => self.accept(now),
             token => {
                 if let Some(Some(client)) = self.clients.get_mut(token) {
@@ -171,6 +169,13 @@ impl<'a> Worker<'a> {
                 }
             }
         }
+    }
+
+    fn take_datagrams(&mut self, datagrams: &mut Datagrams, now: Nanos) {
+        self.is_listener_ready = match self.options.answers {
+            Some(_) => datagrams.send_back(&self.listener, &mut self.memory, now, self.shared),
+            None => datagrams.take(&self.listener, now, self.shared),
+        };
     }
 
     fn accept(&mut self, now: Nanos) {

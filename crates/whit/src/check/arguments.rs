@@ -153,6 +153,7 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<CheckArgs, Failure> {
             author: author(),
             comment: text(matches, "comment"),
             is_sticky: matches.get_flag("sticky"),
+            is_silent: false,
         })),
         "unack" => CheckTask::Requests(each(&|name| CheckRequest::Unacknowledge { name })),
         "downtime" => CheckTask::Requests(vec![CheckRequest::Downtime(downtime(matches)?)]),

@@ -14,7 +14,7 @@ use super::render;
 use command::failure::Failure;
 
 /// An agent that runs takes requests four times a second. Results, which come in thousands, are not waited for.
-const LONGEST_WAIT: Duration = Duration::from_secs(3);
+const LONGEST_WAIT: Duration = Duration::from_secs(8);
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// More checks that are due at once are counted.
 const MOST_NAMED: usize = 5;

@@ -56,7 +56,9 @@ fn words(silence: &Silence<'_>, check: &Check) -> String {
             let are = if parents.len() == 1 { "is" } else { "are" };
             format!("{} {are} down", parents.join(", ").shown())
         }
-        Silence::HostAwaited => format!("a result of the host {} is awaited", check.name.host.shown()),
+        Silence::ResultAwaited => {
+            "a result is awaited that says whether another problem explains it".to_owned()
+        }
         Silence::Flapping => "the state changes all the time".to_owned(),
         Silence::Acknowledged => "it is acknowledged".to_owned(),
         Silence::Untold(state) => format!("none are wanted of {}", state.name()),

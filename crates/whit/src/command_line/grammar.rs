@@ -18,7 +18,7 @@ const OTHERS: [(&str, &str); 31] = [
     ),
     (
         "TIMES",
-        "times of the week, `mon-fri 09:00-17:00, sat 10:00-12:00`, and of dates, `july 4`, `day 1 - 15`, `monday 3`, `2026-01-01`; `except` takes some out",
+        "times of the week, `mon-fri 09:00-12:00, 13:00-17:00, sat 10:00-12:00`, and of dates, `july 4`, `day 1 - 15`, `monday 3`, `2026-01-01`; `except` takes some out",
     ),
     (
         "TARGET",

@@ -4,8 +4,10 @@
 
 pub(crate) mod examples;
 pub(crate) mod grammar;
+mod values;
 
 use std::ffi::{OsStr, OsString};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -187,7 +189,13 @@ pub(crate) fn run() -> Result<ExitCode, Failure> {
         if let (ErrorKind::InvalidSubcommand, Some(word)) = (refused.kind(), first) {
             return unknown(word);
         }
-        match refused.print() {
+        let printed = refused.print().and_then(|()| match refused.kind() {
+            ErrorKind::DisplayHelp => {
+                std::io::stdout().write_all(values::explained(&refused.to_string()).as_bytes())
+            }
+            _ => Ok(()),
+        });
+        match printed {
             Err(error) if code == 0 => command::output::failure(error),
             _ if code != 0 && age::is_plugin(&words) => age::unknown(&refused.to_string()),
             _ => Failure::silent(code),

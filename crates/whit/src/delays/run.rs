@@ -60,7 +60,7 @@ pub(crate) fn intervals(
     count: Option<u64>,
     printer: &mut Printer,
 ) -> Result<ExitCode, Failure> {
-    let mut ticker = Ticker::start(every);
+    let mut ticker = Ticker::new(every);
     let mut intervals = Intervals::default();
     let mut reported: Vec<Missing> = Vec::new();
     // A task that ends is reported once, and the others go on.

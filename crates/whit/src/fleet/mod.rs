@@ -7,7 +7,7 @@ mod simulate;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use ::fleet::{Fleet, Snapshot};
+use ::fleet::{Fleet, MachineUses, Snapshot, Use};
 use clap::ArgMatches;
 use facts::unit::Nanos;
 use serde_json::json;
@@ -33,18 +33,24 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
 }
 
 fn list(args: &FleetArgs) -> Result<ExitCode, Failure> {
-    let snapshot = Fleet::new(&args.options, LONGEST_QUESTION)
-        .at(args.at_ms, Instant::now() + LONGEST)
-        .map_err(Failure::new)?;
-    let snapshot = chosen(snapshot, args)?;
+    let fleet = Fleet::new(&args.options, LONGEST_QUESTION);
+    let deadline = Instant::now() + LONGEST;
+    let snapshot = fleet.at(args.at_ms, deadline).map_err(Failure::new)?;
+    let mut snapshot = chosen(snapshot, args)?;
+    let uses = args.machine.as_ref().map(|name| fleet.uses(name, args.at_ms, deadline)).transpose();
+    let uses = uses.unwrap_or_else(|fault| {
+        snapshot.faults.push(fault);
+        None
+    });
     for fault in &snapshot.faults {
         eprintln!("whit fleet: {}", fault.shown());
     }
     let mut text = String::new();
     match (args.is_json, &args.machine) {
-        (true, _) => push_json(&snapshot, args.most, &mut text)?,
+        (true, _) => push_json(&snapshot, uses.as_ref(), args.most, &mut text)?,
         (false, Some(_)) => {
-            snapshot.machines.iter().for_each(|machine| render::one(machine, args.at_ms, &mut text))
+            snapshot.machines.iter().for_each(|machine| render::one(machine, args.at_ms, &mut text));
+            uses.iter().for_each(|uses| render::uses(uses, args.most, &mut text));
         }
         (false, None) => render::table(&snapshot, args.most, !args.options.matchers.is_empty(), &mut text),
     }
@@ -66,10 +72,20 @@ fn chosen(mut snapshot: Snapshot, args: &FleetArgs) -> Result<Snapshot, Failure>
     Ok(snapshot)
 }
 
-fn push_json(snapshot: &Snapshot, most: usize, text: &mut String) -> Result<(), Failure> {
+/// Writes a document for each of the first so many machines. `uses` are those of the only one.
+fn push_json(
+    snapshot: &Snapshot,
+    uses: Option<&MachineUses>,
+    most: usize,
+    text: &mut String,
+) -> Result<(), Failure> {
     let documents = Documents::of_live();
     for machine in snapshot.machines.iter().take(most) {
-        let body = json!({ "machine": machine });
+        let mut body = json!({ "machine": machine });
+        if let Some(MachineUses { programs, units }) = uses {
+            let first = |uses: &[Use]| json!(&uses[..most.min(uses.len())]);
+            (body["programs"], body["units"]) = (first(programs), first(units));
+        }
         documents.push(DocumentKind::Fleet, Nanos(snapshot.at_ms.unsigned_abs() * 1_000_000), &body, text)?;
     }
     Ok(())

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use facts::unit::{Bytes, Nanos};
-use fleet::{Machine, Severity, Snapshot};
+use fleet::{Machine, MachineUses, Severity, Snapshot, Use};
 use text::printable::Shown as _;
 use text::table::{Align, Table};
 use text::units::{Size, Span};
@@ -86,6 +86,39 @@ pub(super) fn one(machine: &Machine, at_ms: i64, out: &mut String) {
     for (place, trouble) in machine.troubles.iter().enumerate() {
         let name = if place == 0 { "trouble" } else { "" };
         line(name, format!("{}{}", trouble.text.shown(), mark(trouble.severity)));
+    }
+}
+
+/// Writes what the programs and the units of a machine did, the first so many of each.
+pub(super) fn uses(uses: &MachineUses, most: usize, out: &mut String) {
+    for (heading, uses) in [("PROGRAM", &uses.programs), ("UNIT", &uses.units)] {
+        // A store that gets no recorded expressions has none.
+        if uses.is_empty() {
+            continue;
+        }
+        let right = |heading| (heading, Align::Right);
+        let columns = [
+            (heading, Align::Left),
+            right("ON CPU"),
+            right("RUN QUEUE"),
+            right("BLOCK I/O"),
+            right("MEMORY WAIT"),
+            right("RESIDENT"),
+        ];
+        let mut table = Table::new(&columns);
+        for Use { name, on_cpu_ratio, run_queue_ratio, block_io_ratio, memory_ratio, resident_bytes } in
+            uses.iter().take(most)
+        {
+            let name = if name.is_empty() { "none".to_owned() } else { name.shown().to_string() };
+            let [on_cpu, run_queue, block_io, memory] =
+                [on_cpu_ratio, run_queue_ratio, block_io_ratio, memory_ratio]
+                    .map(|ratio| ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2} s/s")));
+            let resident =
+                resident_bytes.map_or_else(|| "–".to_owned(), |bytes| Size(Bytes(bytes as u64)).to_string());
+            table.row([name, on_cpu, run_queue, block_io, memory, resident]);
+        }
+        out.push('\n');
+        table.write(out);
     }
 }
 

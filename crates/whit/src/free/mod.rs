@@ -41,7 +41,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     };
     let documents = Documents::of(&args.roots);
     let mut output = Output::stdout();
-    let mut ticker = args.repeat.interval.map(Ticker::start);
+    let mut ticker = args.repeat.interval.map(Ticker::new);
     let mut remaining = args.repeat.count;
     loop {
         let report = sampler.memory().map_err(|absence| match args.at_ns {

@@ -45,11 +45,9 @@ impl Family {
 
     /// Signals every process; the command itself even if neither a cgroup nor /proc shows any.
     pub(super) fn send_all(&self, signal: TaskSignal) {
-        if let Some(cgroup) = &self.cgroup {
-            cgroup.send_all(signal);
-        }
-        // Also with a cgroup: root may have moved a process elsewhere.
-        let listed = self.descendants.send_all(signal);
+        let signalled = self.cgroup.as_ref().map(|cgroup| cgroup.send_all(signal)).unwrap_or_default();
+        // Also with a cgroup: root may have moved a process elsewhere. To some programs a second signal means "at once".
+        let listed = self.descendants.send_all(signal, &signalled);
         if self.cgroup.is_none() && listed.unwrap_or(0) == 0 {
             self.send(signal);
         }

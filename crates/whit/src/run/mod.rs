@@ -33,12 +33,20 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let mut report = Report::create(options)?;
     lock.iter().for_each(|lock| report.lock_waited(lock.waited));
     let mut written = Ok(());
+    let mut not_started = None;
     let mut code = 0;
     let repeat = options.repeat.max(1);
     let mut signals = taken_between(repeat)?;
     for place in 1..=repeat {
         let kept = lock.as_ref().filter(|_| probe::spawn::KEEPS_DESCRIPTORS).map(lock::Held::as_fd);
-        let supervised = supervise::supervise(options, kept)?;
+        let supervised = match supervise::supervise(options, kept) {
+            // The runs before it have their report.
+            Err(failure) if place > 1 => {
+                not_started = Some(failure);
+                break;
+            }
+            supervised => supervised?,
+        };
         if supervised.outcome.code() != 0 {
             code = supervised.outcome.code();
         }
@@ -62,7 +70,11 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     drop(signals);
     // The lock is for the command, not for the report.
     drop(lock);
-    if let Err(failure) = written.and(report.finish()) {
+    let reported = written.and(report.finish());
+    if let Some(failure) = not_started {
+        return Err(failure);
+    }
+    if let Err(failure) = reported {
         // The command's status counts, but where it was good.
         let reported = failure.report();
         return Ok(if code == 0 { reported } else { ExitCode::from(code) });

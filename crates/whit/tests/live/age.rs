@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 use libtest_mimic::Failed;
 use serde_json::Value;
 
-use super::machine::{Scratch, WHIT, documents, shell, whit};
+use super::machine::{Scratch, WHIT, documents, shell, wait_for, whit};
 use super::trials::{Need, Trial, exact};
 
 pub(crate) const DAY: Duration = Duration::from_secs(86_400);
@@ -199,7 +199,10 @@ fn deletion() -> Result<(), Failed> {
         make(&locked, DAY * 30);
         fs::set_permissions(&sticky, fs::Permissions::from_mode(0o1644))?;
         let mut holder = Command::new("flock").arg(&locked).args(["sleep", "30"]).spawn()?;
-        std::thread::sleep(Duration::from_millis(300));
+        wait_for("it is locked", || {
+            let status = Command::new("flock").arg("-n").arg(&locked).arg("true").status();
+            status.is_ok_and(|status| !status.success())
+        });
         let old = find(directory, "-type f -mtime +6 -not -name locked -not -name sticky");
         let all = find(directory, "-type f");
         assert!(old.len() > 200);

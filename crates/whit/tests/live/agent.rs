@@ -87,7 +87,10 @@ fn slow_disk() -> Result<(), Failed> {
     rustix::process::kill_process(pid, rustix::process::Signal::TERM)?;
     assert!(wait_for_end(&mut agent.0).success());
     let query = whit(&["query", "--json", "--data", directory, "whit_agent_missed_ticks_total"]);
-    assert_eq!(documents(&query)[0]["data"]["result"][0]["value"][1], "0", "{query}");
+    let missed =
+        documents(&query)[0]["data"]["result"][0]["value"][1].as_str().and_then(|count| count.parse().ok());
+    // One that waited for the disk would miss all of these; beside other trials the recorder may wait for a CPU.
+    assert!(missed.is_some_and(|missed: u32| missed < 10), "{query}");
     Ok(())
 }
 
@@ -115,7 +118,7 @@ fn forkless() -> Result<(), Failed> {
     let status = Command::new("strace")
         .args(["-f", "-e", "trace=execve,fork,vfork", "-o"])
         .arg(&trace)
-        .args([WHIT, "agent", "-i", "50ms", "-n", "10", "--data"])
+        .args([WHIT, "agent", "-i", "50ms", "-n", "60", "--data"])
         .arg(&directory)
         .arg("--now")
         .arg(directory.join("now"))

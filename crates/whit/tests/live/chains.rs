@@ -176,7 +176,8 @@ fn convoy() -> Result<(), Failed> {
     assert_eq!((&links[1]["pid"], &links[1]["is_probable"]), (&load.id().into(), &false.into()));
     let sentence = expect_sentence("contention", &format!("ch-convoy ({})", load.id()));
     assert_eq!((&sentence["culprit"], &sentence["culprit_kind"]), (&"ch-convoy".into(), &"program".into()));
-    assert!(sentence["lost_ratio"].as_f64() >= Some(8.0), "{sentence}");
+    // Between a release and the wake-up of the next thread the lock has no holder, and none is counted.
+    assert!(sentence["lost_ratio"].as_f64() >= Some(3.0), "{sentence}");
     Ok(())
 }
 
@@ -293,10 +294,24 @@ fn inspection() -> Result<(), Failed> {
     let address = |pid: u32| format!("/api/page/inspection?pid={pid}");
     let as_user = |pid: u32| -> Result<Value, Failed> {
         let url = format!("{}{}", api.url(), address(pid));
-        let reply = output("setpriv", &[&USER[..], &["curl", "-s", &url]].concat())?;
-        Ok(serde_json::from_str::<Value>(&reply)?["data"].clone())
+        // A look that takes two seconds is given up: on a busy machine it may.
+        for _ in 0..20 {
+            let reply = output("setpriv", &[&USER[..], &["curl", "-s", &url]].concat())?;
+            let data = serde_json::from_str::<Value>(&reply)?["data"].clone();
+            if data["found"].is_object() {
+                return Ok(data);
+            }
+        }
+        Err(format!("no look at {pid}").into())
     };
-    let as_root = |pid: u32| api.get(&address(pid)).unwrap_or_default()["data"].clone();
+    let as_root = |pid: u32| -> Value {
+        let mut data = Value::Null;
+        wait_for("a look", || {
+            data = api.get(&address(pid)).unwrap_or_default()["data"].clone();
+            data["found"].is_object()
+        });
+        data
+    };
     let words = |data: &Value| -> Vec<String> {
         let links = data["found"]["links"].as_array().cloned().unwrap_or_default();
         let word = |link: &Value, name: &str| link[name].as_str().unwrap_or_default().to_owned();

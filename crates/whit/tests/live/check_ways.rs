@@ -165,6 +165,69 @@ fn hostile_values() -> Result<(), Failed> {
     Ok(())
 }
 
+/// The columns that Thruk asks for whenever it shows a table, and how many rows there are.
+const ASKED_BY_THRUK: [(&str, &str, usize); 7] = [
+    (
+        "hosts",
+        "accept_passive_checks acknowledged action_url action_url_expanded active_checks_enabled address alias check_command \
+         check_freshness check_interval check_options check_period check_type checks_enabled childs comments current_attempt \
+         current_notification_number event_handler event_handler_enabled execution_time custom_variable_names \
+         custom_variable_values first_notification_delay flap_detection_enabled groups has_been_checked high_flap_threshold \
+         icon_image icon_image_alt icon_image_expanded is_executing is_flapping last_check last_notification \
+         last_state_change latency low_flap_threshold max_check_attempts name next_check notes notes_expanded notes_url \
+         notes_url_expanded notification_interval notification_period notifications_enabled num_services_crit \
+         num_services_ok num_services_pending num_services_unknown num_services_warn num_services obsess_over_host parents \
+         percent_state_change perf_data plugin_output process_performance_data retry_interval scheduled_downtime_depth \
+         state state_type modified_attributes_list last_time_down last_time_unreachable last_time_up display_name \
+         in_check_period in_notification_period contacts contact_groups long_plugin_output services",
+        2,
+    ),
+    (
+        "services",
+        "accept_passive_checks acknowledged action_url action_url_expanded active_checks_enabled check_command \
+         check_interval check_options check_period check_type checks_enabled comments current_attempt \
+         current_notification_number description event_handler event_handler_enabled custom_variable_names \
+         custom_variable_values execution_time first_notification_delay flap_detection_enabled groups has_been_checked \
+         high_flap_threshold host_acknowledged host_action_url_expanded host_active_checks_enabled host_address host_alias \
+         host_checks_enabled host_check_type host_latency host_plugin_output host_perf_data host_current_attempt \
+         host_check_command host_comments host_groups host_has_been_checked host_icon_image_expanded host_icon_image_alt \
+         host_is_executing host_is_flapping host_notes host_name host_notes_url_expanded host_notifications_enabled \
+         host_scheduled_downtime_depth host_state host_accept_passive_checks host_last_state_change icon_image \
+         icon_image_alt icon_image_expanded is_executing is_flapping last_check last_notification last_state_change latency \
+         low_flap_threshold max_check_attempts next_check notes notes_expanded notes_url notes_url_expanded \
+         notification_interval notification_period notifications_enabled obsess_over_service percent_state_change perf_data \
+         plugin_output process_performance_data retry_interval scheduled_downtime_depth state state_type \
+         modified_attributes_list last_time_critical last_time_ok last_time_unknown last_time_warning display_name \
+         host_display_name host_custom_variable_names host_custom_variable_values in_check_period in_notification_period \
+         host_parents contacts contact_groups long_plugin_output",
+        2,
+    ),
+    (
+        "status",
+        "accept_passive_host_checks accept_passive_service_checks check_external_commands check_host_freshness \
+         check_service_freshness enable_event_handlers enable_flap_detection enable_notifications execute_host_checks \
+         execute_service_checks last_command_check last_log_rotation livestatus_version nagios_pid obsess_over_hosts \
+         obsess_over_services process_performance_data program_start program_version interval_length",
+        1,
+    ),
+    (
+        "comments",
+        "author comment entry_time entry_type expires expire_time host_name id persistent service_description source type",
+        1,
+    ),
+    (
+        "downtimes",
+        "author comment end_time entry_time fixed host_name id start_time service_description triggered_by duration",
+        3,
+    ),
+    ("contacts", "name alias email pager service_notification_period host_notification_period", 0),
+    (
+        "log",
+        "class time type state host_name service_description plugin_output message options state_type contact_name",
+        0,
+    ),
+];
+
 /// Asks Livestatus.
 fn ask(socket: &Path, request: &str) -> String {
     let mut stream = UnixStream::connect(socket).unwrap();
@@ -235,6 +298,23 @@ fn nagios() -> Result<(), Failed> {
     wait_for("the downtime is there", || {
         ask(&socket, "GET hosts\nColumns: scheduled_downtime_depth\nFilter: name = web1\n\n") == "1\n"
     });
+    ask(
+        &socket,
+        &format!("COMMAND [{now_s}] SCHEDULE_HOST_DOWNTIME;{machine};{now_s};{end_s};1;0;600;ann;disk\n\n"),
+    );
+    wait_for("the machine's own checks have a downtime", || {
+        ask(&socket, "GET services\nColumns: scheduled_downtime_depth\nFilter: description = backup\n\n")
+            == "1\n"
+    });
+    for (table, columns, rows) in ASKED_BY_THRUK {
+        let answer = ask(
+            &socket,
+            &format!("GET {table}\nColumns: {columns}\nOutputFormat: json\nResponseHeader: fixed16\n\n"),
+        );
+        assert!(answer.starts_with("200"), "{table}: {answer}");
+        let found: Value = serde_json::from_str(answer.split_once('\n').unwrap_or_default().1)?;
+        assert_eq!(found.as_array().map(Vec::len), Some(rows), "{table}");
+    }
     // A client that sends nothing does not keep others from an answer.
     let _silent = UnixStream::connect(&socket)?;
     assert_eq!(ask(&socket, "GET hosts\nStats: name = web1\n\n"), "1\n");

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use libtest_mimic::Failed;
 use serde_json::Value;
 
-use super::machine::{Running, Scratch, WHIT, copy_program, document, documents, wait_for, whit};
+use super::machine::{PATIENCE, Running, Scratch, WHIT, copy_program, document, documents, wait_for, whit};
 use super::trials::{Need, Trial, exact, times};
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -177,16 +177,13 @@ fn misbehaving() -> Result<(), Failed> {
     let shown = check(&scratch.0, &["show", "flood", "--json"]);
     let long = documents(&shown)[0]["checks"][0]["long_text"].as_str().unwrap_or_default().len();
     assert!((60_000..70_000).contains(&long), "{long} bytes");
-    // Every other second of it may be missing, not more: this machine is loaded.
     let runs = |name: &str| list(&scratch.0)[name]["runs"].as_u64().unwrap_or(0);
-    let (before, begun) = (runs("punctual"), Instant::now());
-    std::thread::sleep(Duration::from_secs(10));
-    let (ran, seconds) = (runs("punctual") - before, begun.elapsed().as_secs());
-    assert!(ran >= seconds / 2, "{ran} runs in {seconds} s");
+    let before = runs("punctual");
+    wait_for("it goes on beside those that hang", || runs("punctual") >= before + 5);
     // Of those that hang there is one of each at most, and no zombie.
     let runner = runner(agent.0.id()).ok_or("no runner")?;
-    let descriptors = fs::read_dir(format!("/proc/{runner}/fd"))?.count();
-    assert!(descriptors < 30, "{descriptors} descriptors");
+    let descriptors = || fs::read_dir(format!("/proc/{runner}/fd")).map_or(usize::MAX, Iterator::count);
+    wait_for("it has few descriptors", || descriptors() < 30);
     wait_for("daemons are ended", || {
         let left = leftovers(&scratch.0);
         left.iter().filter(|line| line.contains("sleep 1000")).count() <= 4
@@ -378,7 +375,7 @@ fn nagios() -> Result<(), Failed> {
     let _nagios = Running(command.arg(&main).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?);
     let _agent = start(&scratch.0)?;
     let mut seen = (BTreeMap::new(), BTreeMap::new());
-    let end = Instant::now() + Duration::from_secs(90);
+    let end = Instant::now() + PATIENCE;
     while Instant::now() < end {
         seen = (states_of_nagios(&scratch.0.join("status")), states_of_whit(&scratch.0));
         let is_certain =

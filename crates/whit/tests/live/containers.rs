@@ -101,7 +101,7 @@ fn names() -> Result<(), Failed> {
             [engine.cgroup, engine.file, engine.text].map(|part| part.replace("ID", &id(number)));
         let directory = cgroups.0.join(cgroup);
         fs::create_dir_all(&directory)?;
-        let sleeper = Load::start(&["sleep", "60"]);
+        let sleeper = Load::start(&["sleep", "1000"]);
         fs::write(directory.join("cgroup.procs"), sleeper.id().to_string())?;
         sleepers.push(sleeper);
         script += &format!("mkdir -p $(dirname {file}); cat > {file} <<'END'\n{text}\nEND\n");

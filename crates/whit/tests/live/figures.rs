@@ -288,7 +288,7 @@ fn spellings_of_cgroup() -> Result<(), Failed> {
     let name = format!("whit-spelled-{}", std::process::id());
     let directory = format!("{}/{name}", unified_mount()?);
     fs::create_dir(&directory)?;
-    let sleeper = Load::start(&["sleep", "60"]);
+    let sleeper = Load::start(&["sleep", "1000"]);
     fs::write(format!("{directory}/cgroup.procs"), sleeper.0.id().to_string())?;
     for spelling in [directory.clone(), format!("/{name}"), name] {
         for source in ["bpf", "taskstats", "procfs"] {

@@ -115,8 +115,21 @@ fn worst_first() -> Result<(), Failed> {
     assert_eq!(names(&machines(&store, &["-n", "2"])), ["gone", "beta"]);
     let one = whit(&["fleet", "beta", "--from", &store]);
     assert!(one.contains("1 check is critical (critical)") && one.contains("memory left"), "{one}");
+    assert!(one.contains("\nPROGRAM"), "{one}");
+    let documents = documents(&whit(&["fleet", "beta", "--json", "--from", &store]));
+    let programs = documents[0]["programs"].as_array().ok_or("no programs")?;
+    let largest = programs.first().ok_or("no program")?;
+    assert!(largest["on_cpu_ratio"].as_f64() > Some(0.0), "{programs:?}");
+    // One recording rule is left in.
+    assert!(
+        largest["resident_bytes"].is_null() && documents[0]["units"] == serde_json::json!([]),
+        "{largest}"
+    );
     let table = whit(&["fleet", "--from", &store]);
-    assert!(table.ends_with("3 machines, 2 critical, 0 in warning\n"), "{table}");
+    // "gone" and "beta"; and "alpha", too, if the disk of this machine is full.
+    let critical = all.iter().filter(|machine| machine["troubles"][0]["severity"] == "critical").count();
+    assert!(critical >= 2, "{all:?}");
+    assert!(table.ends_with(&format!("3 machines, {critical} critical, 0 in warning\n")), "{table}");
     let unknown = Command::new(WHIT).args(["fleet", "alpah", "--from", &store]).output()?;
     let says = String::from_utf8(unknown.stderr)?;
     assert!(!unknown.status.success() && says.contains("did you mean \"alpha\"?"), "{says}");

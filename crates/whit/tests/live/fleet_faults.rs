@@ -16,8 +16,8 @@ use libtest_mimic::Failed;
 use query::Answer;
 use remote_store::{Asked, RemoteStore};
 
-use super::machine::{Running, Scratch, WHIT, port, wait_for};
-use super::remote_write::{Samples, has_series, progress, read_request, recorded};
+use super::machine::{PATIENCE, Running, Scratch, WHIT, port, wait_for};
+use super::remote_write::{Samples, has_series, last_ms, progress, read_request, recorded};
 use super::trials::{Need, Trial, exact, times};
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -67,7 +67,9 @@ impl Gate {
             3 => "HTTP/1.1 503 Busy\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n".to_owned(),
             9 => "HTTP/1.1 429 Slower\r\nContent-Length: 0\r\n\r\n".to_owned(),
             15 => return None,
-            _ if has_series(&body, REFUSED)? => "HTTP/1.1 400 Bad\r\nContent-Length: 0\r\n\r\n".to_owned(),
+            _ if has_series(&body, |metric| metric == REFUSED)? => {
+                "HTTP/1.1 400 Bad\r\nContent-Length: 0\r\n\r\n".to_owned()
+            }
             of_round => {
                 let answer = self.forward(&head, &body)?;
                 match of_round {
@@ -316,7 +318,7 @@ fn faults() -> Result<(), Failed> {
     let mut compared = 0;
     for (agent, machine) in agents.iter().zip(MACHINES) {
         wait_for(&format!("the store has all of {machine}"), || agent.place_ns() >= end_ns);
-        compared += compare(&store, agent, machine, begun_ms, end_ns)?;
+        compared += compare(&store, agent, machine, begun_ms, last_ms(end_ns))?;
     }
     println!("{compared} samples of {} machines, each there once", MACHINES.len());
     Ok(())
@@ -344,12 +346,11 @@ fn differences(expected: &Samples, found: &Samples, begun_ms: i64) -> Option<Str
 }
 
 /// Holds what the store has of a machine against its history, sample by sample. Returns how many there are.
-fn compare(store: &Store, agent: &Agent, machine: &str, begun_ms: i64, end_ns: i64) -> Result<usize, Failed> {
-    let mut expected = recorded(&agent.directory, end_ns);
+fn compare(store: &Store, agent: &Agent, machine: &str, begun_ms: i64, end_ms: i64) -> Result<usize, Failed> {
+    let mut expected = recorded(&agent.directory, end_ms);
     expected.retain(|(name, _), _| !name.starts_with(REFUSED));
-    let end_ms = end_ns / 1_000_000;
     // It shows some seconds later what it has taken.
-    let deadline = Instant::now() + Duration::from_secs(30);
+    let deadline = Instant::now() + PATIENCE;
     loop {
         let mut found = store.samples(machine, begun_ms, end_ms)?;
         found.retain(|(_, at_ms), _| *at_ms <= end_ms);

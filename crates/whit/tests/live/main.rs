@@ -14,6 +14,7 @@ mod alerts;
 mod api;
 mod bar;
 mod bench;
+mod certificates;
 mod chains;
 #[path = "../schema/check.rs"]
 mod check;
@@ -46,6 +47,7 @@ mod query;
 mod query_expressions;
 mod random;
 mod recording_rules;
+mod refused_origins;
 mod relabel;
 mod remote_write;
 mod run;
@@ -62,6 +64,7 @@ mod task_figures;
 mod tmpfiles;
 mod top;
 mod traffic;
+mod traffic_echoes;
 mod trials;
 mod tutorials;
 mod waits;
@@ -109,6 +112,7 @@ fn main() {
         page::trials(),
         waits::trials(),
         why::trials(),
+        refused_origins::trials(),
         relabel::trials(),
         remote_write::trials(),
         fleet::trials(),
@@ -122,6 +126,7 @@ fn main() {
         past::trials(),
         top::trials(),
         traffic::trials(),
+        traffic_echoes::trials(),
         history::trials(),
         http::trials(),
         sockets::trials(),

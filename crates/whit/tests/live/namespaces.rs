@@ -42,7 +42,7 @@ const SOURCES: [&str; 3] = ["bpf", "taskstats", "procfs"];
 
 /// Runs the commands, and reads all tasks by each of these sources; the last tick of each.
 fn script(whit: &str, sources: &[&str]) -> String {
-    let mut script = String::from("set -e\nsleep 20 &\nsleeping=$!\n");
+    let mut script = String::from("set -e\nsleep 1000 &\nsleeping=$!\ntrap 'kill $sleeping' EXIT\n");
     for command in COMMANDS {
         script.push_str(&format!(
             "{whit} {command} > /dev/null || {{ echo failed: {command:?} >&2; exit 1; }}\n"
@@ -51,7 +51,6 @@ fn script(whit: &str, sources: &[&str]) -> String {
     for source in sources {
         script.push_str(&format!("{whit} top -b -n 2 -d 0.3 --json --tasks {source} | tail -n 1\n"));
     }
-    script.push_str("kill $sleeping\n");
     script
 }
 

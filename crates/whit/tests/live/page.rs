@@ -9,7 +9,7 @@ use libtest_mimic::Failed;
 use serde_json::{Value, json};
 
 use super::api::{Api, output};
-use super::machine::{Load, Running, Scratch};
+use super::machine::{Load, Running, Scratch, wait_for};
 use super::trials::{Need, Trial, exact, timed};
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -33,7 +33,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-fn last_ms(api: &Api) -> Result<i64, Failed> {
+fn newest_ms(api: &Api) -> Result<i64, Failed> {
     let status = api.get("/api/page/status?span_ms=1000").ok_or("no status")?;
     status["data"]["last_ms"].as_i64().ok_or_else(|| format!("no last tick: {status}").into())
 }
@@ -59,8 +59,15 @@ fn page() -> Result<(), Failed> {
     }
     let ended = Command::new("sh").args(["-c", "exit 3"]).spawn()?.wait_with_output()?;
     assert_eq!(ended.status.code(), Some(3));
-    std::thread::sleep(Duration::from_secs(1));
-    let last_ms = last_ms(&api)?;
+    let of_sh = encoded("{comm=\"sh\"}");
+    let (mut last_ms, mut window) = (0, String::new());
+    wait_for("its exit is recorded", || {
+        last_ms = newest_ms(&api).unwrap_or(0);
+        window = format!("from_ms={}&to_ms={last_ms}", last_ms - 3000);
+        let exits = api.get(&format!("/api/page/exits?{window}&of={of_sh}")).unwrap_or_default();
+        let rows = exits["data"]["rows"].as_array().cloned().unwrap_or_default();
+        rows.iter().any(|row| row["status"] == 3 && row["name"] == "sh")
+    });
     let own = std::process::id();
     for by in ["process", "thread"] {
         let tasks = api.get(&format!("/api/page/tasks?at_ms={last_ms}&by={by}")).ok_or("no tasks")?;
@@ -68,13 +75,8 @@ fn page() -> Result<(), Failed> {
         let row = rows.iter().find(|row| row["pid"] == own).ok_or("this process is not there")?;
         assert!(row["user"] == "root" && row["resident_bytes"].as_u64() > Some(0), "{row}");
     }
-    let window = format!("from_ms={}&to_ms={last_ms}", last_ms - 3000);
     let why = api.get(&format!("/api/page/why?{window}")).ok_or("no why")?;
     assert!(why["data"]["sentences"].is_array(), "{why}");
-    let of_sh = encoded("{comm=\"sh\"}");
-    let exits = api.get(&format!("/api/page/exits?{window}&of={of_sh}")).ok_or("no exits")?;
-    let rows = exits["data"]["rows"].as_array().ok_or("no rows")?;
-    assert!(rows.iter().any(|row| row["status"] == 3 && row["name"] == "sh"), "{exits}");
     let language = api.get("/api/page/language").ok_or("no language")?;
     let metrics = language["data"]["metrics"].as_array().ok_or("no metrics")?;
     let labels = metrics.iter().find(|metric| metric["name"] == "node_cpu_seconds_total");
@@ -162,7 +164,7 @@ fn sums() -> Result<(), Failed> {
     std::thread::sleep(Duration::from_secs(6));
     // Between two ticks: tasks are read some milliseconds after the machine, so that of a tick at the edge of a range one may be in it, and
     // the other not.
-    let last_s = last_ms(&api)? as f64 / 1e3 - 0.5;
+    let last_s = newest_ms(&api)? as f64 / 1e3 - 0.5;
     let ask = |expression: &str| -> Result<f64, Failed> {
         let path = format!("/api/v1/query?time={last_s:.3}&query={}", encoded(expression));
         let reply = api.get(&path).ok_or("no answer")?;
@@ -184,7 +186,7 @@ fn others() -> Result<(), Failed> {
     let scratch = Scratch::new("page-others");
     let api = Api::start(&scratch, &[])?;
     std::thread::sleep(Duration::from_secs(1));
-    let last_ms = last_ms(&api)?;
+    let last_ms = newest_ms(&api)?;
     let window = format!("from_ms={}&to_ms={last_ms}", last_ms - 3000);
     let rows = |path: &str| -> Result<Value, Failed> { Ok(api.as_nobody(path)?["data"]["rows"].clone()) };
     assert_eq!(rows(&format!("/api/page/tasks?at_ms={last_ms}"))?, json!([]));
@@ -196,7 +198,7 @@ fn others() -> Result<(), Failed> {
     assert_eq!(plots["data"]["answers"][0]["curves"], json!([]), "{plots}");
     // The first events of a stream, as bash reads them.
     let script = format!(
-        "exec 3<>/dev/tcp/{}; printf 'GET /api/page/live?query={} HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n' >&3; timeout 3 cat <&3",
+        "exec 3<>/dev/tcp/{}; printf 'GET /api/page/live?query={} HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n' >&3; timeout 60 awk '{{ print }} /\"rows\"/ {{ r = 1 }} /\"curves\"/ {{ c = 1 }} r && c {{ exit }}' <&3",
         api.url().trim_start_matches("http://").replace(':', "/"),
         together.replace('%', "%%"),
     );

@@ -93,7 +93,7 @@ fn laid_down() -> Result<(), Failed> {
 fn hidden() -> Result<(), Failed> {
     let given = Given::new("hidden");
     let words = |command: &str| {
-        let whit = format!("timeout 5 {NOBODY} {}", given.program());
+        let whit = format!("timeout 60 {NOBODY} {}", given.program());
         shell(&format!(
             "cd / && unshare -m sh -c 'mount -t proc -o hidepid=2 proc /proc && {whit} {command}'"
         ))

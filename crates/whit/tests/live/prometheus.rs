@@ -44,7 +44,7 @@ impl Prometheus {
     /// What it answers; `None` if it does not, or with no JSON.
     pub(crate) fn get(&self, path: &str) -> Option<Value> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
-        stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
+        stream.set_read_timeout(Some(Duration::from_secs(60))).ok()?;
         write!(stream, "GET {path} HTTP/1.0\r\n\r\n").ok()?;
         let mut answer = String::new();
         stream.read_to_string(&mut answer).ok()?;

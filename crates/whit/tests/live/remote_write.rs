@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use super::machine::{Running, Scratch, WHIT, documents, port, wait_for, whit};
 use super::prometheus::Prometheus;
-use super::recording_rules::{RULES, answers_of_rules};
+use super::recording_rules::{RULES, assert_rules};
 use super::trials::{Need, Trial, exact};
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -118,7 +118,7 @@ impl Store {
             _ => (true, "204 Taken"),
         };
         let request = decode(&body)?;
-        let is_refused = request.has(REFUSED);
+        let is_refused = request.has(|metric| metric == REFUSED);
         let answer = match answer {
             "204 Taken" if is_refused => "400 Bad request",
             answer => answer,
@@ -157,14 +157,14 @@ fn decode(body: &[u8]) -> Option<Request> {
 }
 
 impl Request {
-    fn has(&self, metric: &str) -> bool {
-        self.series.iter().any(|sent| name(&sent.labels).metric() == metric)
+    fn has(&self, is_meant: impl Fn(&str) -> bool) -> bool {
+        self.series.iter().any(|sent| is_meant(name(&sent.labels).metric()))
     }
 }
 
-/// Returns whether the body of a request has a series of a metric; `None`: it is not one of remote write.
-pub(crate) fn has_series(body: &[u8], metric: &str) -> Option<bool> {
-    decode(body).map(|request| request.has(metric))
+/// Returns whether the body of a request has a series whose metric is meant; `None`: it is not one of remote write.
+pub(crate) fn has_series(body: &[u8], is_meant: impl Fn(&str) -> bool) -> Option<bool> {
+    decode(body).map(|request| request.has(is_meant))
 }
 
 fn name(labels: &[Label]) -> SeriesName {
@@ -222,7 +222,7 @@ impl Taken {
     }
 }
 
-fn start(directory: &Path) -> Result<Running, Failed> {
+pub(crate) fn start(directory: &Path) -> Result<Running, Failed> {
     let mut command = Command::new(WHIT);
     command
         .args(["agent", "--interval", "100ms", "--http", "127.0.0.1:0", "--config"])
@@ -243,8 +243,14 @@ pub(crate) fn progress(directory: &Path) -> BTreeMap<String, Value> {
     documents(&text).into_iter().map(named).collect()
 }
 
-/// All samples of the machine up to a place in nanoseconds since 1970.
-pub(crate) fn recorded(directory: &Path, place_ns: i64) -> Samples {
+/// Returns the last whole millisecond before a place in nanoseconds since 1970. Samples are sent with times in milliseconds: two samples, one
+/// before the place and one behind it, may have the same time.
+pub(crate) fn last_ms(place_ns: i64) -> i64 {
+    place_ns / 1_000_000 - 1
+}
+
+/// All samples of the machine up to a millisecond since 1970.
+pub(crate) fn recorded(directory: &Path, last_ms: i64) -> Samples {
     let data = directory.join("data");
     let text = whit(&["history", "export", "--format", "json", "--data", data.to_str().unwrap()]);
     let mut samples = Samples::new();
@@ -252,9 +258,9 @@ pub(crate) fn recorded(directory: &Path, place_ns: i64) -> Samples {
         let name = series["series"].as_str().unwrap();
         let times = series["realtimes_ns"].as_array().unwrap().iter().map(|at| at.as_i64().unwrap());
         for (at_ns, value) in times.zip(series["values"].as_array().unwrap()) {
-            if at_ns <= place_ns {
-                let bits = value.as_f64().expect("a number").to_bits();
-                samples.insert((name.to_owned(), at_ns / 1_000_000), bits);
+            let at_ms = at_ns / 1_000_000;
+            if at_ms <= last_ms {
+                samples.insert((name.to_owned(), at_ms), value.as_f64().expect("a number").to_bits());
             }
         }
     }
@@ -310,9 +316,13 @@ fn assert_complete<'s>(taken: &Taken, expected: impl Iterator<Item = (&'s (Strin
 fn faults() -> Result<(), Failed> {
     let scratch = Scratch::new("remote-write");
     let store = Store::default();
+    // A program that starts and ends again and again.
+    let mut words = Command::new("sh");
+    words.args(["-c", "while sleep 0.5; do head -c 40000000 /dev/zero | md5sum; done"]).stdout(Stdio::null());
+    let _programs = Running(words.spawn()?);
     let (_agent, seen) = send_over_kills(&scratch, &store, 3, 5)?;
-    let place_ns = seen["place_ns"].as_i64().unwrap();
-    let expected = recorded(&scratch.0, place_ns);
+    let last_ms = last_ms(seen["place_ns"].as_i64().unwrap());
+    let expected = recorded(&scratch.0, last_ms);
     let taken = store.lock();
     let of_rules = |name: &str| name.starts_with("test:");
     let rules_place_ns = seen["rules_place_ns"].as_i64().unwrap();
@@ -321,7 +331,7 @@ fn faults() -> Result<(), Failed> {
         .iter()
         .filter(|((name, at_ms), _)| of_rules(name) && *at_ms <= rules_place_ns / 1_000_000);
     let found: Samples = found.map(|(key, bits)| (key.clone(), *bits)).collect();
-    assert_eq!(found, answers_of_rules(&scratch.0, rules_place_ns)?, "what rules answer");
+    assert_rules(&scratch.0, rules_place_ns, &found)?;
     assert!(found.len() > 10, "{found:?}");
     let is_refused = |name: &str| name.starts_with(REFUSED);
     assert_complete(&taken, expected.iter().filter(|(key, _)| !is_refused(&key.0)));
@@ -330,10 +340,7 @@ fn faults() -> Result<(), Failed> {
         .samples
         .iter()
         .filter(|(key, bits)| {
-            key.1 <= place_ns / 1_000_000
-                && !is_stale(bits)
-                && !of_rules(&key.0)
-                && !expected.contains_key(*key)
+            key.1 <= last_ms && !is_stale(bits) && !of_rules(&key.0) && !expected.contains_key(*key)
         })
         .collect();
     assert!(more.is_empty(), "{} are not in the history: {:?}", more.len(), more.first());
@@ -354,7 +361,7 @@ fn strict() -> Result<(), Failed> {
     store.lock().is_strict = true;
     // Right behind a request that was taken, or whose answer was lost.
     let (_agent, seen) = send_over_kills(&scratch, &store, 4, 2)?;
-    let expected = recorded(&scratch.0, seen["place_ns"].as_i64().unwrap());
+    let expected = recorded(&scratch.0, last_ms(seen["place_ns"].as_i64().unwrap()));
     assert_complete(&store.lock(), expected.iter());
     Ok(())
 }
@@ -380,19 +387,18 @@ fn peer_stores() -> Result<(), Failed> {
     for (name, url) in &urls {
         let taken = || progress(&scratch.0).get(*name).and_then(|receiver| receiver["taken_count"].as_u64());
         wait_for("samples are taken", || taken() > Some(2000));
-        let place_ns = progress(&scratch.0)[*name]["place_ns"].as_i64().unwrap();
-        let place_ms = place_ns / 1_000_000;
-        let expected = recorded(&scratch.0, place_ns);
+        let last_ms = last_ms(progress(&scratch.0)[*name]["place_ns"].as_i64().unwrap());
+        let expected = recorded(&scratch.0, last_ms);
         let store = RemoteStore::new(url);
         let expression = "{__name__=~\"node_(cpu|memory|load).*\"}[10m]";
         let compare = || {
-            let Ok(Answer::Matrix(series)) = store.ask(expression, Asked::At { at_ms: place_ms }) else {
+            let Ok(Answer::Matrix(series)) = store.ask(expression, Asked::At { at_ms: last_ms }) else {
                 return None;
             };
             let samples = series.iter().flat_map(|(name, points)| {
                 points.iter().map(|point| ((name.to_string(), point.at_ms), point.value.to_bits()))
             });
-            let found: Samples = samples.filter(|(key, _)| key.1 <= place_ms).collect();
+            let found: Samples = samples.filter(|(key, _)| key.1 <= last_ms).collect();
             let wanted = |name: &str| {
                 ["node_cpu", "node_memory", "node_load"].iter().any(|head| name.starts_with(head))
             };

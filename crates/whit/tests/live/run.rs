@@ -6,7 +6,7 @@ use std::process::Command;
 use libtest_mimic::Failed;
 use serde_json::Value;
 
-use super::machine::{Load, Scratch, WHIT, documents, enable_accounting, peer, shell};
+use super::machine::{Load, Scratch, WHIT, documents, enable_accounting, peer, shell, wait_for};
 use super::trials::{Need, Trial, exact, timed};
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -14,7 +14,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         timed(
             "a_build_is_reported_by_program",
             &[Need::Root, Need::Accounting, Need::Program("make"), Need::Program("cc")],
-            "a tick of 4 ms a thread; 0.7 to 1.15 of wait4, and a third between two builds, the first of which may be cold",
+            "a tick of 4 ms a thread; 0.7 to 1.15 of wait4; 5 % of the shell's own clock, which does not count the shell",
             build,
         ),
         timed(
@@ -67,7 +67,9 @@ fn build() -> Result<(), Failed> {
     }
     let rules = "OBJECTS = $(patsubst %.c,%.o,$(wildcard part*.c))\nall: $(OBJECTS)\n%.o: %.c\n\tcc -O2 -c $< -o $@\n";
     fs::write(scratch.0.join("Makefile"), rules)?;
-    let told = account(&format!("-- make -s -B -j2 -C {directory}"))?;
+    // The shell's own clock counts the same build.
+    let timed = format!("TIMEFORMAT=\"%U %S\"; time make -s -B -j2 -C {directory}");
+    let told = account(&format!("-- bash -c '{timed}' 2> {directory}/time"))?;
     let whole = &told["whole"];
     let get = |value: &Value, name: &str| value[name].as_u64().unwrap();
     // What a task's time consists of. A wait that cannot be is left out, and the time that it could have is unknown.
@@ -87,12 +89,10 @@ fn build() -> Result<(), Failed> {
     let ratio = get(whole, "on_cpu_ns") as f64 / exact as f64;
     println!("the records' CPU time is {ratio:.3} of wait4's");
     assert!((0.7..=1.15).contains(&ratio), "{told}");
-    // The same command by the shell's own clock, in the same place: within a third, since the first may find its files cold.
-    let timed = shell(&format!("bash -c 'TIMEFORMAT=\"%U %S\"; time make -s -B -j2 -C {directory}' 2>&1"));
-    let text = String::from_utf8(timed.stdout)?;
+    let text = fs::read_to_string(scratch.0.join("time"))?;
     let seconds: f64 = text.split_whitespace().map(|word| word.parse::<f64>().unwrap()).sum();
     println!("whit {:.3} s, time {seconds:.3} s", exact as f64 / 1e9);
-    assert!((exact as f64 / 1e9 / seconds - 1.0).abs() < 0.33);
+    assert!((exact as f64 / 1e9 / seconds - 1.0).abs() < 0.05, "{text}");
     Ok(())
 }
 
@@ -210,7 +210,7 @@ print(sum(each.ru_minflt for each in usage), sum(each.ru_nvcsw for each in usage
         let reported = document[field].as_u64().ok_or(field)?;
         assert!((counted..counted + most_after).contains(&reported), "{field}: {reported}, not {counted}");
     }
-    assert!(counted[1] >= 300, "{printed}");
+    assert!(counted[1] >= 250, "{printed}");
     Ok(())
 }
 
@@ -233,6 +233,16 @@ fn statuses() -> Result<(), Failed> {
     // Its streams are the command's own.
     let output = shell(&format!("echo in | {WHIT} run -q -- sh -c 'cat; echo error >&2'"));
     assert_eq!((output.stdout.as_slice(), output.stderr.as_slice()), (&b"in\n"[..], &b"error\n"[..]));
+    // A program that is there once: what it did then is reported.
+    let scratch = Scratch::new("statuses");
+    let (once, report) = (scratch.0.join("once"), scratch.0.join("report.json"));
+    let output = shell(&format!(
+        "cp /bin/rm {once} && {WHIT} run -n 3 --json -o {report} -- {once} {once}",
+        once = once.display(),
+        report = report.display()
+    ));
+    let runs = documents(&fs::read_to_string(&report)?).len();
+    assert_eq!((output.status.code(), runs), (Some(127), 1), "{output:?}");
     Ok(())
 }
 
@@ -326,7 +336,7 @@ fn outlived() -> Result<(), Failed> {
     let lock = lock.display();
     let taken = |option: &str| {
         let words = format!(
-            "{WHIT} run -q --lock {lock} {option} -- sh -c 'sleep 5 >&- 2>&- &'; flock -n {lock} true; echo $?"
+            "{WHIT} run -q --lock {lock} {option} -- sh -c 'sleep 20 >&- 2>&- &'; flock -n {lock} true; echo $?"
         );
         String::from_utf8(shell(&words).stdout).unwrap()
     };
@@ -361,7 +371,14 @@ fn between_runs() -> Result<(), Failed> {
     use rustix::process::{Pid, Signal, kill_process};
     for place in 0..15_u64 {
         let mut many = Command::new(WHIT).args(["run", "-q", "-n", "1M", "true"]).spawn()?;
-        std::thread::sleep(std::time::Duration::from_micros(100_000 + 1_370 * place));
+        let status = format!("/proc/{}/status", many.id());
+        wait_for("it takes signals itself", || {
+            let status = fs::read_to_string(&status).unwrap_or_default();
+            let blocked = status.lines().find_map(|line| line.strip_prefix("SigBlk:"));
+            let blocked = blocked.and_then(|set| u64::from_str_radix(set.trim(), 16).ok());
+            blocked.is_some_and(|set| set >> (Signal::TERM.as_raw() - 1) & 1 == 1)
+        });
+        std::thread::sleep(std::time::Duration::from_micros(1_370 * place));
         let pid = Pid::from_raw(many.id().cast_signed()).ok_or("no pid")?;
         kill_process(pid, Signal::TERM)?;
         let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);

@@ -219,7 +219,8 @@ fn unit() -> Result<(), Failed> {
     assert_eq!(machine.prints(&[&as_whit[..], &theirs].concat())?, "");
 
     // Who runs plugins is started again with its privileges, by another server.
-    let runner = ["pgrep", "--full", "check runner"];
+    // A child of it has its name until it executes the plugin.
+    let runner = ["pgrep", "--oldest", "--full", "check runner"];
     let before = machine.prints(&runner)?;
     machine.prints(&["kill", "-KILL", before.trim()])?;
     wait_for("another process runs plugins", || {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use libtest_mimic::Failed;
 use rustix::fs::{OFlags, fcntl_setfl};
-use rustix::pipe::pipe;
+use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::machine::{Scratch, WHIT, shell};
@@ -33,7 +33,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 
 /// A pipe that is full.
 fn full_pipe() -> (OwnedFd, OwnedFd) {
-    let (reader, writer) = pipe().unwrap();
+    let (reader, writer) = pipe_with(PipeFlags::CLOEXEC).unwrap();
     fcntl_setfl(&writer, OFlags::NONBLOCK).unwrap();
     let mut file = File::from(writer.try_clone().unwrap());
     while file.write(&[b'x'; 4096]).is_ok() {}
@@ -103,7 +103,7 @@ fn nobody_looks() -> Result<(), Failed> {
          fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack('HHHH', 200, 400, 0, 0))\n\
          time.sleep(2)\n\
          os.kill(pid, signal.SIGTERM)\n\
-         for _ in range(500):\n    \
+         for _ in range(6000):\n    \
              if os.waitpid(pid, os.WNOHANG)[0]:\n        print('ended')\n        break\n    \
              time.sleep(0.01)\n\
          else:\n    os.kill(pid, signal.SIGKILL)\n"
@@ -114,7 +114,7 @@ fn nobody_looks() -> Result<(), Failed> {
 }
 
 fn reading_again() -> Result<(), Failed> {
-    let (reader, writer) = pipe()?;
+    let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
     rustix::pipe::fcntl_setpipe_size(&writer, 4096)?;
     // A line that has not changed is not written: one that always changes, however idle the machine is.
     let scratch = Scratch::new("clock");

@@ -170,7 +170,7 @@ fn killed_with_lock() -> Result<(), Failed> {
     let scratch = Scratch::new("killed-with-lock");
     let lock = scratch.0.join("lock");
     let mut whit =
-        Command::new(WHIT).args(["run", "-q", "--lock"]).arg(&lock).args(["--", "sleep", "5"]).spawn()?;
+        Command::new(WHIT).args(["run", "-q", "--lock"]).arg(&lock).args(["--", "sleep", "10"]).spawn()?;
     let is_held = || shell(&format!("flock -n {} true", lock.display())).status.code() == Some(1);
     let has_begun = || running("sleep").iter().any(|pid| ppid_of(*pid) == Some(whit.id()));
     wait_for("the command begins", has_begun);

@@ -11,6 +11,8 @@ use history::metrics;
 /// Ticks are kept for so long, and so many: rates over half a minute, at ten ticks a second.
 pub(super) const LONGEST_MS: i64 = 32_000;
 const MOST_TICKS: usize = 330;
+/// Names of series that are gone from all ticks are forgotten when there are so many: containers come and go while a page is open for days.
+const MOST_GONE: usize = 1000;
 /// So many names are looked at before it is asked whether that takes too long.
 const NAMES_AT_ONCE: usize = 64;
 
@@ -23,6 +25,8 @@ pub(super) struct Recent {
     containers: ContainerNames,
     /// When they were, in milliseconds since 1970, and the values by the place of their names.
     ticks: VecDeque<(i64, Vec<f64>)>,
+    /// When names were forgotten last, in milliseconds since 1970.
+    forgot_ms: i64,
 }
 
 impl Recent {
@@ -37,7 +41,9 @@ impl Recent {
         }
         values.clear();
         values.resize(self.names.len(), f64::from_bits(STALE_BITS));
+        let mut present = 0;
         for (name, value) in series {
+            present += 1;
             match self.places.get(name) {
                 Some(place) => values[*place] = value,
                 None => {
@@ -50,6 +56,31 @@ impl Recent {
             }
         }
         self.ticks.push_back((at_ms, values));
+        // Before that nothing more is gone from all ticks.
+        if self.names.len() > present + MOST_GONE && at_ms - self.forgot_ms >= LONGEST_MS {
+            self.forget_gone();
+            self.forgot_ms = at_ms;
+        }
+    }
+
+    fn forget_gone(&mut self) {
+        let is_there = |place: &usize| {
+            let of_tick = |(_, values): &(i64, Vec<f64>)| values.get(*place).map(|value| value.to_bits());
+            self.ticks.iter().filter_map(of_tick).any(|bits| bits != STALE_BITS)
+        };
+        let kept: Vec<usize> = (0..self.names.len()).filter(is_there).collect();
+        let stale = f64::from_bits(STALE_BITS);
+        for (_, values) in &mut self.ticks {
+            *values = kept.iter().map(|place| values.get(*place).copied().unwrap_or(stale)).collect();
+        }
+        self.names = kept.iter().map(|place| std::mem::take(&mut self.names[*place])).collect();
+        self.containers = ContainerNames::default();
+        self.names.iter().for_each(|name| metrics::name_container(name, &mut self.containers));
+        self.places.retain(|_, place| {
+            let new = kept.binary_search(place);
+            *place = new.unwrap_or(0);
+            new.is_ok()
+        });
     }
 
     /// The names of containers.
@@ -119,6 +150,20 @@ mod tests {
             }
             answer => panic!("{answer:?}"),
         }
+    }
+
+    #[test]
+    fn what_is_gone_for_long_is_forgotten() {
+        let mut recent = Recent::default();
+        for second in 0..5000 {
+            let name = format!("a{{b=\"{second}\"}}");
+            let series = [("c_total", f64::from(second)), (name.as_str(), 1.0)];
+            recent.push(i64::from(second) * 1000, series.into_iter());
+        }
+        assert!(recent.names.len() < 1200 && recent.places.len() == recent.names.len());
+        let rate = ask(&recent, "rate(c_total[10s])", 4_999_000);
+        assert_eq!(rate, [(String::new(), 1.0)]);
+        assert_eq!(ask(&recent, "count(a)", 4_999_000), [(String::new(), 1.0)]);
     }
 
     #[test]

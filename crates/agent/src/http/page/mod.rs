@@ -92,7 +92,7 @@ pub(super) fn reply(made: Result<impl Serialize, Refusal>) -> Response {
 }
 
 /// A time of the form in milliseconds since 1970.
-fn time_ms(form: &Form, name: &str) -> Result<i64, Refusal> {
+pub(super) fn time_ms(form: &Form, name: &str) -> Result<i64, Refusal> {
     let text = form.needed(name)?;
     let time_ms = text.parse().ok().filter(|time_ms| TIMES_MS.contains(time_ms));
     time_ms.ok_or_else(|| bad_data(format!("invalid parameter \"{name}\": expected milliseconds since 1970")))

@@ -3,7 +3,9 @@
 //! Counted are only waits that another task or machine should end soon: locks whose holder is known, readers that do not read, and answers
 //! that are due. A thread that waits for work is not held up.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
+
+use foldhash::HashMap;
 
 use super::hindrance::{CountedWait, Hindrance, can_be_held_up, counted_wait, question};
 use super::now::{Activity, Awaited, Dependence, Object, ThreadNow, WaitSource};
@@ -52,7 +54,7 @@ impl HeldUp {
     pub fn look(&mut self, source: &mut impl WaitSource, pids: &[u32]) -> Vec<u32> {
         self.looks += 1;
         let mut held_up = BTreeSet::new();
-        let mut holders: HashMap<u32, (u32, ThreadNow)> = HashMap::new();
+        let mut holders: HashMap<u32, (u32, ThreadNow)> = HashMap::default();
         let mut seen: BTreeSet<Hindrance> = BTreeSet::new();
         for pid in pids {
             let Some(process) = source.process(*pid) else { continue };

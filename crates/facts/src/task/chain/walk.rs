@@ -1,7 +1,8 @@
 //! Follows waits from process to process.
 
-use std::collections::HashSet;
 use std::rc::Rc;
+
+use foldhash::HashSet;
 
 use super::now::{Activity, Awaited, Dependence, ProcessNow, ThreadNow, WaitSource};
 use crate::task::wait::WaitTarget;
@@ -63,7 +64,7 @@ pub enum End {
 /// Follows the waits of a process. `None` if it is gone.
 pub fn chain_of(source: &mut impl WaitSource, pid: u32) -> Option<Chain> {
     let process = source.process(pid)?;
-    let mut walk = Walk { source, chain: Chain::default(), path: Vec::new(), seen: HashSet::new() };
+    let mut walk = Walk { source, chain: Chain::default(), path: Vec::new(), seen: HashSet::default() };
     for group in groups(&process).into_iter().take(MOST_FIRST) {
         // What is in the chain of another group is said.
         if !group.tids.iter().all(|tid| walk.seen.contains(tid)) {

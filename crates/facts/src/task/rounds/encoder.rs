@@ -1,6 +1,6 @@
 //! From a task store to rounds.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use super::fields::{self, Fields, LIVING};
 use super::tables::{ROUND, Round, RoundTables};

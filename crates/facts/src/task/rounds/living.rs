@@ -1,7 +1,8 @@
 //! The numbers of living tasks, as rounds add to them.
 
-use std::collections::HashMap;
 use std::ops::Range;
+
+use foldhash::HashMap;
 
 use super::fields::{Fields, LIVING};
 use super::table::Table;

@@ -1,6 +1,6 @@
 //! Several rounds that become one: differences add up, and exit records stay.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 use std::ops::Range;
 
 use super::fields::{self, LIVING};

@@ -1,6 +1,6 @@
 //! Access to the content of a store.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use super::{Change, EndedTask, TaskStore};
 use crate::rate::Interval;
@@ -9,6 +9,29 @@ use crate::task::figure::{Figure, Figures};
 use crate::task::row::KTHREADD;
 use crate::task::{TaskKey, TaskRow};
 use crate::unit::Nanos;
+
+/// What a living task did in the last interval.
+#[derive(Clone, Copy, Debug)]
+pub struct Activity<'s> {
+    row: &'s TaskRow,
+    /// `None`: nothing.
+    delta: Option<&'s Figures>,
+    has_interval: bool,
+}
+
+impl Activity<'_> {
+    /// Returns a figure: its change in the interval (counters, maxima that are new), or its value now (other figures).
+    pub fn delta(&self, figure: Figure) -> Option<u64> {
+        if figure.is_of_process() {
+            return self.row.figures.get(figure);
+        }
+        if let Some(delta) = self.delta {
+            return delta.get(figure);
+        }
+        let is_known = self.has_interval && !figure.is_maximum() && self.row.figures.get(figure).is_some();
+        is_known.then_some(0)
+    }
+}
 
 impl TaskStore {
     /// Returns true if a task was put in this round.
@@ -46,25 +69,21 @@ impl TaskStore {
         self.interval
     }
 
-    /// Returns a figure of a living task: its change in the last interval (counters, maxima that are new), or its value now (other
-    /// figures).
+    /// Returns a figure of a living task as [`Activity::delta`] does.
     pub fn delta(&self, pid: u32, figure: Figure) -> Option<u64> {
+        self.activity(pid)?.delta(figure)
+    }
+
+    /// Returns what a living task did in the last interval.
+    pub fn activity(&self, pid: u32) -> Option<Activity<'_>> {
         let slot = &self.slots[*self.by_pid.get(&pid)?];
-        if figure.is_of_process() {
-            return slot.row.figures.get(figure);
-        }
-        if slot.changed_in == self.round {
-            return self.changes[slot.change as usize].delta.get(figure);
-        }
-        let is_known =
-            self.interval.is_some() && !figure.is_maximum() && slot.row.figures.get(figure).is_some();
-        is_known.then_some(0)
+        let delta = (slot.changed_in == self.round).then(|| &self.changes[slot.change as usize].delta);
+        Some(Activity { row: &slot.row, delta, has_interval: self.interval.is_some() })
     }
 
     /// Returns the counters of a living task that grew in the last interval. `None` if it did nothing, or is not known.
     pub fn deltas(&self, pid: u32) -> Option<&Figures> {
-        let slot = &self.slots[*self.by_pid.get(&pid)?];
-        (slot.changed_in == self.round).then(|| &self.changes[slot.change as usize].delta)
+        self.activity(pid)?.delta
     }
 
     /// An ended task, by its place among [`Self::ended`].

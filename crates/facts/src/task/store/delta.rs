@@ -84,23 +84,21 @@ impl TaskStore {
         if self.interval.is_none() || origin == Origin::Unknown {
             return delta;
         }
-        for figure in Figure::all().filter(|figure| !figure.is_of_process()) {
-            let from = if origin == Origin::Start { 0 } else { before.raw(figure) };
-            let value = match (from, now.raw(figure)) {
+        let from = |figure| if origin == Origin::Start { 0 } else { before.raw(figure) };
+        FigureSet::COUNTERS.for_each(|figure| {
+            let value = match (from(figure), now.raw(figure)) {
                 (ABSENT, _) | (_, ABSENT) => ABSENT,
-                (from, now) if figure.is_maximum() => {
-                    if now > from {
-                        now
-                    } else {
-                        ABSENT
-                    }
-                }
                 // An exit record is made before the task is done: the row of a zombie contains more, and was counted.
                 (from, now) if has_ended && now < from => 0,
                 (from, now) => counter_delta(from, now, Width::Bits64).unwrap_or(ABSENT),
             };
             delta.set_raw(figure, value);
-        }
+        });
+        FigureSet::MAXIMA.for_each(|figure| {
+            let (from, now) = (from(figure), now.raw(figure));
+            let is_new = from != ABSENT && now != ABSENT && now > from;
+            delta.set_raw(figure, if is_new { now } else { ABSENT });
+        });
         delta
     }
 

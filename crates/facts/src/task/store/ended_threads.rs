@@ -1,7 +1,7 @@
 //! CPU time of threads that started and ended between two rounds, if no exit record reports them: the CPU time of their process
 //! contains it.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use super::{Origin, TaskStore};
 use crate::task::figure::Figure;
@@ -25,12 +25,12 @@ impl TaskStore {
             return;
         }
         // Threads that did nothing add nothing but their number, by which the clocks may disagree.
-        let mut threads: HashMap<u32, u32> = HashMap::new();
+        let mut threads: HashMap<u32, u32> = HashMap::default();
         for row in self.rows() {
             *threads.entry(row.process()).or_default() += 1;
         }
-        let mut living: HashMap<u32, Nanos> = HashMap::new();
-        let mut origins: HashMap<u32, (Origin, bool)> = HashMap::new();
+        let mut living: HashMap<u32, Nanos> = HashMap::default();
+        let mut origins: HashMap<u32, (Origin, bool)> = HashMap::default();
         for change in &self.changes {
             let row = &self.slots[change.slot].row;
             let on_cpu = change.delta.get(Figure::ON_CPU).unwrap_or(0);

@@ -5,7 +5,7 @@
 //! execve(2) takes over the id *and* the start of its main thread, while its counters continue: the main thread ends with a record,
 //! and the thread disappears without one. The tasks that have had one id and start are called incarnations.
 
-use std::collections::{HashMap, HashSet};
+use foldhash::{HashMap, HashSet};
 
 use super::{Change, EndedTask, Gone, Origin, SLACK, TaskStore};
 use crate::task::exit_record::ExitRecord;
@@ -153,7 +153,7 @@ impl TaskStore {
         let gone: GoneByPid =
             self.gone.iter().enumerate().map(|(index, gone)| (gone.row.key.pid, index)).collect();
         // The age at the last record of each id, for incarnations.
-        let mut last: HashMap<u32, Nanos> = HashMap::new();
+        let mut last: HashMap<u32, Nanos> = HashMap::default();
         for index in 0..self.ended.len() {
             let ended = self.ended[index].record;
             let (pid, wall) = (ended.row.key.pid, ended.row.wall);

@@ -10,6 +10,7 @@ use crate::why::examiner::{Examiner, Share};
 use crate::why::finding::{Cost, Found, sentence};
 use crate::why::matchers::quoted;
 use crate::why::sentence::{Culprit, Evidence, Program, Sentence, Trouble};
+use crate::why::target::seen_asleep;
 
 const ON_CPU: &str = "rate(whit_task_on_cpu_seconds_total[W])";
 /// A program that uses nearly as much as the greatest is named beside it.
@@ -104,13 +105,16 @@ pub(super) fn switches(examiner: &Examiner<'_>) -> Found {
     }
     let most = examiner.who(&["rate(whit_task_voluntary_switches_total[W])"])?;
     let Some(most) = most.filter(|most| most.value >= MANY_SWITCHES) else { return Ok(None) };
-    let text = format!(
-        "{} gave up the CPU {} times in each second to wait for something.",
-        most.label(),
-        count(most.value)
-    );
+    // What it waits for is seen where reasons are recorded.
+    let (reasons, seen) = match seen_asleep(examiner, &most.matchers())? {
+        Some((reasons, seen)) => (format!("; asleep it waited {reasons}"), seen),
+        None => (" to wait for something".to_owned(), Vec::new()),
+    };
+    let text =
+        format!("{} gave up the CPU {} times in each second{reasons}.", most.label(), count(most.value));
     let cost = Cost::of([waits(examiner)?.map(|waits| waits.waited)]);
-    Ok(Some(sentence(Trouble::Locks, cost, text, most.culprit(), [most.evidence])))
+    let culprit = most.culprit();
+    Ok(Some(sentence(Trouble::Locks, cost, text, culprit, [most.evidence].into_iter().chain(seen))))
 }
 
 /// A cgroup that may not use CPUs for longer: that whose tasks were kept from them for longest.

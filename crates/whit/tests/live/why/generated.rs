@@ -14,7 +14,7 @@ use super::super::machine::{
 };
 use super::super::random::Random;
 use super::super::trials::times;
-use super::{stages, why_of};
+use super::{SETTLED, stages, why_of};
 
 /// What a part does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -287,7 +287,7 @@ pub(super) fn troubles() -> Result<(), Failed> {
                 Part::start(&scratch, place, kind, &mut random)
             })
             .collect();
-        std::thread::sleep(std::time::Duration::from_secs(1));
+        std::thread::sleep(SETTLED);
         let (sentences, measured) = observe(&parts);
         let described = parts.iter().map(Part::describe).collect::<Vec<_>>().join(", ");
         println!("{seed}: {described}; {measured:.2?}");

@@ -1,0 +1,84 @@
+//! What the thread of a receiver says of its work: in the log, and in the file with its place.
+
+use std::sync::PoisonError;
+use std::time::Duration;
+
+use service::Level;
+use text::printable::Shown as _;
+
+use super::{LONGEST_PAUSE, Sending, now_ns};
+use crate::delivery::Later;
+use crate::source::ORIGIN_COUNT;
+
+/// The histories of origins, in their order.
+const HISTORIES: [&str; ORIGIN_COUNT] = [
+    "the history that is sent",
+    "the history of checks that is sent",
+    "the history that rules read",
+    "the history of exporters that is sent",
+];
+
+impl Sending {
+    /// Says what is wrong. Returns how long to wait: longer each time, and not as long as others that failed at the same time.
+    pub(super) fn wait_after(&mut self, Later { message, after, .. }: Later) -> Duration {
+        self.say(Some(message));
+        let jitter = f64::from((now_ns() / 1000 % 400) as u32) / 1000.0;
+        let pause = self.pause.mul_f64(0.8 + jitter);
+        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        after.unwrap_or_default().max(pause)
+    }
+
+    /// Keeps the progress with the trouble that there is now, and lets the log say when one begins or ends.
+    pub(super) fn say(&mut self, trouble: Option<String>) {
+        let name = &self.options.name;
+        match (&trouble, self.is_in_trouble) {
+            (Some(trouble), false) => {
+                let rest = "it is tried again, and nothing is lost as long as the history has it";
+                self.log
+                    .write(Level::Warning, &format!("remote write to {name}: {}; {rest}", trouble.shown()));
+            }
+            (None, true) => self.log.write(Level::Info, &format!("remote write to {name} works again")),
+            _ => {}
+        }
+        self.is_in_trouble = trouble.is_some();
+        self.progress.trouble = trouble.or_else(|| self.unread());
+        self.say_unread();
+        self.keep();
+    }
+
+    /// Says what cannot be read, where nothing is to be sent.
+    pub(super) fn rest(&mut self) {
+        let unread = self.unread();
+        if self.progress.trouble != unread {
+            self.progress.trouble = unread;
+            self.keep();
+        }
+        self.say_unread();
+    }
+
+    /// A history that cannot be read, and why.
+    fn unread(&self) -> Option<String> {
+        self.sources.iter().find_map(|source| source.fault.clone())
+    }
+
+    fn say_unread(&mut self) {
+        let name = &self.options.name;
+        for (source, what) in self.sources.iter().zip(HISTORIES) {
+            let fault = source.fault.as_ref().map(|fault| format!("remote write to {name}: {fault}"));
+            self.log.fault(what, fault);
+        }
+    }
+
+    /// Keeps the progress for the next agent, and shows it to this one. Before it was read there is none.
+    pub(super) fn keep(&mut self) {
+        let name = &self.options.name;
+        if self.progress.name.is_empty() {
+            return;
+        }
+        *self.shared.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.progress.clone());
+        let written = self.progress.write(&self.data);
+        let unwritten =
+            written.err().map(|error| format!("remote write to {name}: its place cannot be kept: {error}"));
+        self.log.fault("the place of a receiver", unwritten);
+    }
+}
