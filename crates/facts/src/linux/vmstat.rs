@@ -22,6 +22,8 @@ keyed! {
         ScanDirect = "pgscan_direct",
         StealKswapd = "pgsteal_kswapd",
         StealDirect = "pgsteal_direct",
+        /// Pages of files that were reclaimed and are read again. Since 5.9; before, `workingset_refault` counted others as well.
+        RefaultFile = "workingset_refault_file",
         /// Since 4.13.
         OomKill = "oom_kill",
         CompactStall = "compact_stall",

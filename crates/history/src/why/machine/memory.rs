@@ -13,6 +13,10 @@ use crate::why::sentence::{Culprit, Evidence, Trouble};
 const LEAST_PART: f64 = 0.5;
 /// If more than this part of all memory was available at each tick, the machine was not short of memory.
 const LEAST_LEFT: f64 = 0.1;
+/// The smallest page that Linux has; /proc/vmstat counts pages.
+const PAGE_BYTES: f64 = 4096.0;
+/// Fewer pages in each second do not make tasks wait.
+const LEAST_PAGES: f64 = 200.0;
 const RECLAIM: &str = "whit_task_reclaim_seconds_total";
 const THRASHING: &str = "whit_task_thrashing_seconds_total";
 const SWAP_IN: &str = "whit_task_swap_in_seconds_total";
@@ -54,12 +58,13 @@ pub(super) fn out_of_memory(examiner: &Examiner<'_>) -> Found {
 /// Pages that go to swap and come back.
 pub(super) fn swapping(examiner: &Examiner<'_>) -> Found {
     let pages = "rate(node_vmstat_pswpin[W]) + rate(node_vmstat_pswpout[W])";
-    let Some(rate) = examiner.number(pages)?.filter(|rate| rate.value > 200.0) else { return Ok(None) };
+    let Some(rate) = examiner.number(pages)?.filter(|rate| rate.value > LEAST_PAGES) else { return Ok(None) };
     let waits = [SWAP_IN, RECLAIM, THRASHING];
     let waited = total(examiner, "swap_in|reclaim|thrashing", &waits)?.map(|(waited, _)| waited);
     let scarcity = Scarcity::find(examiner, &waits)?;
     let for_disks = examiner.number(IO_PRESSURE)?;
-    let cost = match is_most_of_disks(examiner, rate.value)? {
+    let moved = ["node_disk_written_bytes_total", "node_disk_read_bytes_total"];
+    let cost = match is_most_of_disks(examiner, rate.value, &moved)? {
         true => Cost::of([waited, for_disks]),
         false => Cost::of_memory(waited, for_disks),
     };
@@ -73,13 +78,25 @@ pub(super) fn swapping(examiner: &Examiner<'_>) -> Found {
     Ok(Some(sentence(Trouble::Swapping, cost, text, scarcity.culprit, evidence)))
 }
 
-/// Returns whether pages of swap are at least half of what the disk moves that moves most: tasks wait for disks because of them then.
-fn is_most_of_disks(examiner: &Examiner<'_>, pages_per_s: f64) -> Result<bool, QueryError> {
-    /// The smallest that Linux has; /proc/vmstat counts pages.
-    const PAGE_BYTES: f64 = 4096.0;
-    let [written, read] = ["node_disk_written_bytes_total", "node_disk_read_bytes_total"];
-    let moved = examiner.number(&format!("max(rate({written}[W]) + on (device) rate({read}[W]))"))?;
+/// Returns whether pages are at least half of what the disk moves that moves most, by the sum of its counters: tasks wait for disks because
+/// of them then.
+fn is_most_of_disks(
+    examiner: &Examiner<'_>,
+    pages_per_s: f64,
+    counters: &[&str],
+) -> Result<bool, QueryError> {
+    let rates: Vec<String> = counters.iter().map(|counter| format!("rate({counter}[W])")).collect();
+    let moved = examiner.number(&format!("max({})", rates.join(" + on (device) ")))?;
     Ok(moved.is_some_and(|moved| pages_per_s * PAGE_BYTES >= moved.value / 2.0))
+}
+
+/// Pages of files in each second that were dropped and read again, if they are most of what a disk reads.
+fn read_again(examiner: &Examiner<'_>) -> Result<Option<Evidence>, QueryError> {
+    let Some(pages) = examiner.number("rate(node_vmstat_workingset_refault_file[W])")? else {
+        return Ok(None);
+    };
+    let is_most = is_most_of_disks(examiner, pages.value, &["node_disk_read_bytes_total"])?;
+    Ok(Some(pages).filter(|pages| is_most && pages.value > LEAST_PAGES))
 }
 
 /// Tasks that wait until memory is freed, or until what was dropped is read again.
@@ -92,12 +109,21 @@ pub(super) fn waiting(examiner: &Examiner<'_>) -> Found {
     }
     let scarcity = Scarcity::find(examiner, &[RECLAIM, THRASHING])?;
     let before = examiner.compared(&waits, " s")?;
+    let for_disks = examiner.number(IO_PRESSURE)?;
+    let read_again = read_again(examiner)?;
+    let (cost, again) = match &read_again {
+        Some(pages) => {
+            let bytes = bytes(pages.value * PAGE_BYTES);
+            let again = format!("; {bytes} in each second were dropped and read again");
+            (Cost::of([Some(waited.clone()), for_disks]), again)
+        }
+        None => (Cost::of_memory(Some(waited.clone()), for_disks), String::new()),
+    };
     let text = format!(
-        "Tasks waited {:.2} s in each second for memory to be freed{before}{}.",
+        "Tasks waited {:.2} s in each second for memory to be freed{before}{}{again}.",
         waited.value, scarcity.words
     );
-    let cost = Cost::of_memory(Some(waited.clone()), examiner.number(IO_PRESSURE)?);
-    let evidence = [waited].into_iter().chain(scarcity.evidence);
+    let evidence = [waited].into_iter().chain(scarcity.evidence).chain(read_again);
     Ok(Some(sentence(Trouble::Memory, cost, text, scarcity.culprit, evidence)))
 }
 
