@@ -94,11 +94,13 @@ deps:
 generated: bpf page
 	git diff --exit-code --stat -- '*.bpf.o' web/dist
 
-# There are no examples: their selection gives dependencies the features that clippy has given them.
+# There are no examples: their selection gives dependencies the features that clippy has given them. The package for Python finds what was
+# checked for the program.
 lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) fmt --manifest-path bindings/python/Cargo.toml --check
 	$(CARGO) clippy --workspace --all-targets --test live -- -D warnings
+	CARGO_TARGET_DIR="$(CURDIR)/target" $(CARGO) clippy --manifest-path bindings/python/Cargo.toml --locked -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --no-deps --document-private-items --lib --bins --examples
 
 # A neighbour on the same machine against `age`; random keys, sizes and signals against `top`; what any user may send to the agent.

@@ -47,7 +47,7 @@ pub(super) const STAGES: &[Stage] = &[
     },
     Stage {
         lanes: &[
-            &[of_small("size"), of_small("instructions"), step("test-python")],
+            &[of_small("size"), of_small("instructions")],
             &[TESTS, elsewhere("targets")],
             &[step("test-page"), step("test-beside")],
             &[PACKAGES, elsewhere("freebsd"), step("attack")],

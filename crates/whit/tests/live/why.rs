@@ -287,7 +287,7 @@ fn who_computes() -> Result<(), Failed> {
 fn quiet() -> Result<(), Failed> {
     enable_accounting();
     let (busiest, others) = busiest_program();
-    for window in 0..5 {
+    for window in 0..3 {
         let sentences = why_of(&[], "1s");
         // Beside a load of others that is what there is to say.
         let is_right = |sentence| is_load(others) && is_about(sentence, &busiest);
