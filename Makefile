@@ -36,10 +36,11 @@ small:
 	$(CARGO) fetch --locked --target $(HOST)
 	RUSTFLAGS="-D warnings -C relocation-model=static -C link-arg=-Wl,--no-eh-frame-hdr,-T,$(CURDIR)/crates/whit/unwind.ld $(SOURCES)" $(CARGO) build --profile small --package whit --no-default-features
 
-# More than one machine on this one, until Ctrl-C: docs/FLEET.md.
+# More than one machine on this one, until Ctrl-C: docs/FLEET.md. What is built is built without root.
+AS_ROOT = $(if $(filter-out 0,$(shell id -u)),sudo)
 fleet: build
-	.ci/install-peers iproute2 stress util-linux victoria-metrics
-	deploy/fleet/try $(WHIT)
+	$(AS_ROOT) .ci/install-peers iproute2 stress util-linux victoria-metrics
+	$(AS_ROOT) deploy/fleet/try $(WHIT)
 
 # What must hold before a change lands; the same at length, for the end of a larger change (docs/TESTING.md).
 check:
@@ -113,7 +114,7 @@ attack: deps
 fuzz: deps
 	@.ci/fuzz
 
-# The tests of the pure crates for a 32-bit target; targets-all has aarch64 as well.
+# The tests of the pure crates for a 32-bit target; targets-all has aarch64, armv7 and riscv64 as well.
 targets:
 	@.ci/targets
 

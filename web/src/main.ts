@@ -101,7 +101,7 @@ const live = new Live({
     move_to(answers.from_ms);
     show_present(answers.answers.splice(-OF_NOW.length));
     // Ticks are missing: before the stream began, or where it was interrupted. What is asked for already has them.
-    if (plots?.push(answers) === false && !is_asking && Date.now() >= patient_until_ms) void show();
+    if (plots?.push(answers) === false && !is_asking && Date.now() >= patient_until_ms) void fill();
   },
   tasks: (tasks) => {
     if (view.at_ms === null && pointed === null) table.push(tasks);
@@ -212,13 +212,31 @@ async function show(): Promise<void> {
     if (about_trouble !== null) throw about_trouble;
     say(null);
   } catch (error) {
-    if (signal.aborted) return;
-    if (error instanceof agent.Busy) patient_until_ms = Date.now() + 1000 * error.retry_after_s;
-    if (error instanceof agent.Denied) patient_until_ms = Infinity;
-    say(error instanceof Error ? error.message : String(error));
+    say_error(error, signal);
   } finally {
     if (!signal.aborted) is_asking = false;
   }
+}
+
+/** Asks for the plots alone: ticks of theirs are missing. */
+async function fill(): Promise<void> {
+  const { signal } = asked;
+  is_asking = true;
+  try {
+    await plots?.show(shown, status.tick_ms, view.zone, signal);
+  } catch (error) {
+    say_error(error, signal);
+  } finally {
+    if (!signal.aborted) is_asking = false;
+  }
+}
+
+/** Says why there is no answer, unless it is not wanted any more. */
+function say_error(error: unknown, signal: AbortSignal): void {
+  if (signal.aborted) return;
+  if (error instanceof agent.Busy) patient_until_ms = Date.now() + 1000 * error.retry_after_s;
+  if (error instanceof agent.Denied) patient_until_ms = Infinity;
+  say(error instanceof Error ? error.message : String(error));
 }
 
 /** The list, or one of them with its plots. */

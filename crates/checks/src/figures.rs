@@ -180,11 +180,11 @@ impl CheckFigures {
         self.store.take_findings()
     }
 
-    /// What is not recorded, as long as that is so.
+    /// Returns what is not recorded, and what to do, as long as that is so.
     pub(super) fn fault(&self) -> Option<String> {
         let text = || {
             format!(
-                "checks have had {MOST_NAMES} different figures, and new ones are not recorded: mend the plugin that names them otherwise each time, then remove {CHECKS}, which has what was recorded of checks"
+                "checks have had {MOST_NAMES} different figures, and new ones are not recorded: mend the plugin that names them otherwise each time, end the agent, remove {CHECKS}, which has what was recorded of checks, and start the agent"
             )
         };
         self.is_full.then(text)

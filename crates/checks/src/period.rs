@@ -88,15 +88,19 @@ impl FromStr for Times {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let mut times = Self::default();
-        let mut days_before = "";
+        let (mut days_before, mut were_none) = ("", false);
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
             let (own_days, minutes) = split_times(part)?;
             // As in Nagios, times without days are more of the days before.
             let days = if own_days.is_empty() { days_before } else { own_days };
+            if own_days.is_empty() && were_none {
+                return Err(format!("\"{part}\" follows days without a time: name its days, before those"));
+            }
             days_before = days;
             let (from, until) = minutes;
             // No time at all: a holiday.
             let is_none = minutes == (0, 0);
+            were_none = is_none;
             match days_of(days) {
                 Ok(days) => {
                     if from < until {

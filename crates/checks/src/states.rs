@@ -25,11 +25,11 @@ use notify::StateChange;
 use notify::{Delivery, Outbox, Receiver};
 use service::{Level, Log};
 
-/// Where the jobs of jobs are, in the data directory.
+/// The directory of the files of jobs, in the data directory.
 const DIRECTORY: &str = "checks";
 /// The state of a check is forgotten when it was not configured for so long: a week.
 const FORGET_AFTER_MS: i64 = 7 * 86_400_000;
-/// Memory that is free is given back after so long.
+/// How often free memory is given back.
 const TRIM_INTERVAL: Nanos = Nanos(300_000_000_000);
 
 /// The states of all checks, and their notifications.
@@ -242,6 +242,7 @@ impl CheckStates {
         if let Some(push) = &self.push {
             push.take(&check.name.host, status);
         }
+        self.figures.take(check, status, now_ms);
         self.dirty.insert(place);
         change.is_other_state
     }
@@ -294,7 +295,7 @@ impl CheckStates {
         let utc_offset_s = self.zoned(now_ms).offset().seconds();
         let origin = (self.machine.clone(), utc_offset_s);
         let mut notice = CheckNotice::new(check, status, (kind, times), last_state, origin);
-        // Of a result that was written, the file alone has it.
+        // Once a result is written, the ledger alone has its long text.
         if !status.is_text_new && status.has_long_text {
             notice.long_text = self.ledger.long_text(&status.name).unwrap_or_default();
         }

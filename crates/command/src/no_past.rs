@@ -96,7 +96,7 @@ impl PastView {
         match *self {}
     }
 
-    pub fn recorded_until(&self, _at_ns: i64) -> Result<Option<i64>, Failure> {
+    pub fn tick_until(&self, _at_ns: i64) -> Result<Option<i64>, Failure> {
         match *self {}
     }
 

@@ -141,9 +141,9 @@ impl PastView {
         self.past.machine_after(at_ns).map_err(|error| unreadable(&self.directory, &error))
     }
 
-    /// The last time up to this one at which something was recorded, in nanoseconds since 1970: the same, or the end before a gap.
-    pub fn recorded_until(&self, at_ns: i64) -> Result<Option<i64>, Failure> {
-        self.past.recorded_until(at_ns).map_err(|error| unreadable(&self.directory, &error))
+    /// Returns the last tick up to a time, in nanoseconds since 1970.
+    pub fn tick_until(&self, at_ns: i64) -> Result<Option<i64>, Failure> {
+        self.past.tick_until(at_ns).map_err(|error| unreadable(&self.directory, &error))
     }
 
     /// The next time, or the one before, at which an expression stands out from its hour, in nanoseconds since 1970. `expression` is

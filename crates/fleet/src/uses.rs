@@ -40,7 +40,7 @@ impl Use {
             .sum()
     }
 
-    /// Returns the figure of a recording rule, by its name without the level. `None`: it is none of the starter's.
+    /// Returns the figure of a default recording rule, by its name without the level. `None`: it is not one of these.
     fn figure(&mut self, metric: &str) -> Option<&mut Option<f64>> {
         Some(match metric {
             "whit_task_on_cpu_seconds:rate1m" => &mut self.on_cpu_ratio,
@@ -89,8 +89,9 @@ fn grouped(answer: Answer) -> Vec<Use> {
             let name = name_of(&series);
             let metric = series.get(METRIC).split_once(':').map_or("", |(_, metric)| metric);
             let one = uses.entry(name.clone()).or_insert_with(|| Use { name, ..Use::default() });
+            // Units of several users may have containers of one name.
             if let Some(figure) = one.figure(metric) {
-                *figure = Some(point.value);
+                *figure.get_or_insert(0.0) += point.value;
             }
         }
     }
@@ -131,6 +132,8 @@ mod tests {
             ("comm:whit_task_resident_bytes{comm=\"cc1\"}", 3e7),
             ("comm:whit_task_block_io_seconds:rate1m{comm=\"tar\"}", 2.0),
             ("comm:whit_task_threads{comm=\"dd\"}", 4.0),
+            ("unit:whit_task_resident_bytes{unit=\"user@1.service\",container=\"db\"}", 1e6),
+            ("unit:whit_task_resident_bytes{unit=\"user@2.service\",container=\"db\"}", 2e6),
         ];
         let vector =
             series.map(|(name, value)| (SeriesName::parse(name).unwrap(), Point { at_ms: 0, value }));
@@ -141,6 +144,7 @@ mod tests {
             [
                 Use { block_io_ratio: Some(2.0), ..named("tar") },
                 Use { on_cpu_ratio: Some(1.5), resident_bytes: Some(3e7), ..named("cc1") },
+                Use { resident_bytes: Some(3e6), ..named("db") },
             ]
         );
     }

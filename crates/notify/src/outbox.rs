@@ -23,12 +23,12 @@ const MOST_JOBS: usize = 8;
 pub const LONGEST_PAUSE_MS: i64 = 300_000;
 /// A notification that could not be sent within a day is given up.
 const LONGEST_TRIED_MS: i64 = 86_400_000;
-/// A mail that some of its addresses have is tried for the others for so long. The next notification of its subject waits meanwhile.
+/// A mail that some of its addresses have is tried again for the others for so long. The next notification of its subject waits meanwhile.
 const LONGEST_LEFT_MS: i64 = 600_000;
-/// The time between two looks at a process that runs.
+/// The interval between two polls of a process that runs.
 const LOOK_AFTER_MS: i64 = 100;
 
-/// The notifications that are still to be sent.
+/// The processes that send notifications, one for each.
 #[derive(Debug)]
 pub struct Outbox {
     directory: PathBuf,
@@ -72,8 +72,8 @@ impl Outbox {
         self.jobs.retain(|_, pid| reap_ended(pid.cast_signed()).is_none());
         let (mut next, mut events) = (None, Vec::new());
         let all = deliveries.all::<T>(records);
-        let all = all.map_err(|error| format!("{}: {error}", self.directory.display()))?;
-        // A receiver that gets the end before the beginning believes that it goes on for ever.
+        let all = all.map_err(|error| format!("the notifications: {error}"))?;
+        // Those of one subject go out in order: otherwise a recovery could arrive before its problem.
         let mut waiting: Vec<(String, String)> = Vec::new();
         for (key, mut delivery) in all {
             if delivery.outcome.is_some() {
@@ -89,10 +89,10 @@ impl Outbox {
             let step = step.map_err(|error| format!("{}: {error}", self.directory.display()))?;
             if delivery != before {
                 let updated = deliveries.update(records, key, &delivery);
-                updated.map_err(|error| format!("{}: {error}", self.directory.display()))?;
+                updated.map_err(|error| format!("the notifications: {error}"))?;
                 events.extend(event(&delivery));
             }
-            // Not before that is written: what is removed is sent again.
+            // Not before the outcome is written: a delivery without a file is sent again.
             if step.is_done_with_file {
                 let _ = fs::remove_file(self.path(key));
             }
@@ -121,14 +121,14 @@ impl Outbox {
             return Ok(look_after);
         }
         let progress = match progress(&path)? {
-            // One of an agent that is gone.
+            // A process that an earlier agent started is still at work.
             Some(None) => return Ok(look_after),
-            // It would end in the same way again and again.
+            // Started at once, it would end in the same way again and again.
             Some(Some(Progress::Waiting)) if self.started.remove(&key) => {
                 Progress::Failed("its process ended before it began".to_owned())
             }
             Some(Some(progress)) => progress,
-            // What is due later than any attempt can be was planned by a clock that was ahead.
+            // The next attempt is not due. Beyond the longest pause the clock was set back, and it is.
             None if (now_ms + 1..=now_ms + LONGEST_PAUSE_MS).contains(&delivery.next_ms) => {
                 return Ok(Step { next_ms: Some(delivery.next_ms), is_done_with_file: false });
             }
@@ -148,7 +148,7 @@ impl Outbox {
                 delivery.left_to = later;
                 again(delivery, reason, now_ms)
             }
-            // The others have it.
+            // Some of its addresses have it.
             Progress::Failed(reason)
                 if delivery.partly_ms.is_some_and(|begun_ms| now_ms - begun_ms > LONGEST_LEFT_MS) =>
             {
@@ -160,7 +160,6 @@ impl Outbox {
             Progress::Failed(reason) => again(delivery, reason, now_ms),
             Progress::Waiting => {
                 let Some(receiver) = receiver else {
-                    // It may come back with the next configuration.
                     if is_old {
                         return end(
                             delivery,
@@ -168,6 +167,7 @@ impl Outbox {
                             "there is no such receiver any more".to_owned(),
                         );
                     }
+                    // Another configuration may have it again.
                     return Ok(Step { next_ms: Some(now_ms + LONGEST_PAUSE_MS), is_done_with_file: false });
                 };
                 if self.jobs.len() < MOST_JOBS {

@@ -22,7 +22,9 @@ const LONGEST_NS: i64 = 3_600_000_000_000;
 /// The evaluation of all rules is given up after this, and then that of one rule after another.
 const LONGEST_EVALUATION: Duration = Duration::from_secs(5);
 const LONGEST_ALONE: Duration = Duration::from_secs(10);
-/// A rule that took too long is left out for this time: the samples of the machine go out in the same thread.
+/// All rules together, one after another: the samples of the machine go out in the same thread.
+const LONGEST_OF_ALL: Duration = Duration::from_secs(30);
+/// A rule that took too long is left out for this time.
 const ASIDE: Duration = Duration::from_secs(600);
 /// Where the newest tick is still to come, since the clock was set back, those before this time are written.
 const WRITTEN_NS: i64 = 10_000_000_000;
@@ -136,8 +138,12 @@ impl RuleReader {
         });
         let due: Vec<Due<'_>> = due.collect();
         let answers: Vec<Result<Answered, NoAnswer>> = if is_alone {
-            // Each has this time.
-            due.iter().map(|due| within_limits(LONGEST_ALONE, |limits| due.evaluate(past, limits))).collect()
+            let deadline = Instant::now() + LONGEST_OF_ALL;
+            let evaluate = |due: &Due<'_>| {
+                let left = deadline.saturating_duration_since(Instant::now());
+                within_limits(LONGEST_ALONE.min(left), |limits| due.evaluate(past, limits))
+            };
+            due.iter().map(evaluate).collect()
         } else {
             within_limits(LONGEST_EVALUATION, |limits| {
                 let all = |source: &BatchedSource<'_>| {

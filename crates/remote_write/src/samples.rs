@@ -42,11 +42,13 @@ pub(crate) struct Part {
 pub(crate) struct Reader {
     /// The length of the next part.
     length_ns: i64,
+    /// The end of the last part, and the last tick before it.
+    before: Option<(i64, i64)>,
 }
 
 impl Reader {
     pub(crate) fn new() -> Self {
-        Self { length_ns: FIRST_NS }
+        Self { length_ns: FIRST_NS, before: None }
     }
 
     /// Reads what is behind a place, up to `to_ns` if that is known, all in nanoseconds since 1970. `None`: there is nothing yet.
@@ -76,16 +78,15 @@ impl Reader {
         let end_ns = to_ns.unwrap_or_else(|| from_ns.saturating_add(self.length_ns));
         let is_last = to_ns.is_none() && end_ns >= last_ns.min(now_ns);
         let mut samples: Vec<Vec<(i64, f64)>> = vec![Vec::new(); series.len()];
+        // The last tick of the part before says which series may end at the first one of this, also behind a gap.
+        let tick_ns =
+            self.before.filter(|(end_ns, _)| *end_ns == behind_ns).map_or(behind_ns, |(_, tick_ns)| tick_ns);
         let mut newest_ns = None;
         // Ticks whose time is still to come were recorded before the clock was set back.
-        let damaged = history.read_all(
-            &names,
-            // The last tick of the part before says which series may end at the first one of this.
-            from_ns,
-            end_ns.min(now_ns.max(from_ns + 1)),
-            |place, reading| {
+        let damaged =
+            history.read_all(&names, tick_ns, end_ns.min(now_ns.max(from_ns + 1)), |place, reading| {
                 let at_ns = reading.clock().realtime.0.cast_signed();
-                if at_ns <= from_ns {
+                if at_ns <= behind_ns {
                     return;
                 }
                 newest_ns = newest_ns.max(Some(at_ns));
@@ -94,14 +95,15 @@ impl Reader {
                     Reading::End(_) => f64::from_bits(STALE_BITS),
                 };
                 samples[place].push((at_ns / 1_000_000, value));
-            },
-        )?;
+            })?;
         let count: usize = samples.iter().map(Vec::len).sum();
         // Time that is still to come has no samples.
         self.learn(count, end_ns.min(last_ns.min(now_ns)) - from_ns);
-        // The next tick may be one that was read before now, and is not written yet.
-        let to_ns = if is_last { newest_ns } else { Some(end_ns) };
+        // A tick, so that another agent knows the last one before its part as well. The next tick may be one that was read before now, and is
+        // not written yet.
+        let to_ns = newest_ns.or((!is_last).then_some(end_ns));
         let Some(to_ns) = to_ns else { return Ok(None) };
+        self.before = Some((to_ns, newest_ns.unwrap_or(tick_ns)));
         let series = series.iter().zip(samples).filter(|(_, samples)| !samples.is_empty());
         let series =
             series.map(|((_, name), samples)| NextSamples { name: name.clone(), samples: in_order(samples) });
@@ -133,12 +135,55 @@ fn in_order(mut samples: Vec<(i64, f64)>) -> Vec<(i64, f64)> {
 
 #[cfg(test)]
 mod tests {
+    use facts::sample::Clock;
+    use facts::unit::Nanos;
+    use store::{Retention, SeriesKind, Store, Tick};
+
     use super::*;
+    use crate::options::ReceiverOptions;
 
     #[test]
     fn each_time_is_there_once() {
         assert_eq!(in_order(vec![(1, 1.0), (2, 2.0)]), [(1, 1.0), (2, 2.0)]);
         assert_eq!(in_order(vec![(1, 1.0), (3, 3.0), (2, 2.0), (3, 4.0)]), [(1, 1.0), (2, 2.0), (3, 4.0)]);
+    }
+
+    /// A series that ends at the first tick of a part, also behind a gap, has a marker there.
+    #[test]
+    fn an_end_at_the_first_tick_of_a_part_is_marked() {
+        const SECOND: i64 = 1_000_000_000;
+        let directory = std::env::temp_dir().join(format!("whit-parts-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&directory);
+        std::fs::create_dir_all(&directory).unwrap();
+        let path = directory.join("history.sqlite");
+        let mut store = Store::open(&path, Retention::default()).unwrap();
+        let [stays, ends, ends_later] = ["a", "b", "c"].map(|name| store.series(name, SeriesKind::Gauge));
+        // Ticks lie between whole seconds; after the tenth nothing is recorded for a minute.
+        for second in (1..=10).chain(70..90) {
+            let at = Nanos((second * SECOND + SECOND / 2).unsigned_abs());
+            let clock = Clock { realtime: at, monotonic: at, boottime: at };
+            let all = [(stays, 1.0), (ends, 1.0), (ends_later, 1.0)];
+            let values: Vec<_> = all
+                .into_iter()
+                .filter(|(id, _)| (*id != ends || second < 5) && (*id != ends_later || second <= 10))
+                .collect();
+            store.append(&Tick { clock, boot_id: "boot", values: &values, tasks: None }).unwrap();
+        }
+        store.close().unwrap();
+        let mut ends_at = Vec::new();
+        let mut selection = Selection::new(&ReceiverOptions::of_everything());
+        // The first part ends before the fifth tick.
+        let (mut reader, mut place_ns) = (Reader { length_ns: 4 * SECOND, before: None }, SECOND);
+        while let Some(part) = reader.next(&path, &mut selection, (place_ns, None), 1000 * SECOND).unwrap() {
+            place_ns = part.to_ns;
+            for series in part.series {
+                let is_end = |sample: &&(i64, f64)| sample.1.to_bits() == STALE_BITS;
+                let ends = series.samples.iter().filter(is_end);
+                ends_at.extend(ends.map(|(at_ms, _)| (series.name.to_string(), *at_ms)));
+            }
+        }
+        assert_eq!(ends_at, [("b".to_owned(), 5_500), ("c".to_owned(), 70_500)]);
+        std::fs::remove_dir_all(&directory).unwrap();
     }
 
     #[test]

@@ -14,6 +14,8 @@ const MOST_SAMPLES: usize = 10_000;
 const MOST_ALONE: usize = 20;
 /// The most requests of a shipment that may be refused; what is left of these is refused as it is.
 const MOST_REFUSED: usize = 1000;
+/// So many series of a request are too late one by one while nothing of it is taken: then the answer to it was lost.
+const MOST_LATE: usize = 100;
 /// What receivers say of samples that are older than those that they have.
 const LATE: [&str; 5] = ["out of order", "out-of-order", "duplicate sample", "out of bounds", "too old"];
 /// A series that was refused in so many shipments one after another is set aside for a time.
@@ -43,7 +45,7 @@ struct Fate {
     is_taken: bool,
     /// Pieces that were refused.
     refused: usize,
-    /// Those of them that are older than what the receiver has, as it says: so it works.
+    /// Those of them that are older than what the receiver has, as it says: that is no trouble of the receiver.
     late: usize,
 }
 
@@ -164,7 +166,7 @@ impl Shipment {
         let Request { root, pieces } = request;
         // The receiver had so much of it that the answer to it must have been lost: what is left of it is sent as it is.
         let Fate { is_taken, late, .. } = self.fates[root];
-        let is_known = !is_taken && late >= MOST_ALONE && is_late(&answer.message);
+        let is_known = !is_taken && late >= MOST_LATE && is_late(&answer.message);
         let halves = match &pieces[..] {
             [one] if answer.is_too_large && one.samples.len() > 1 => {
                 let middle = one.samples.start + one.samples.len() / 2;
@@ -184,8 +186,8 @@ impl Shipment {
             }
             None => self.refuse(root, &pieces, &answer.message),
         }
-        let Fate { refused, late, .. } = self.fates[root];
-        if self.taken_count > 0 || self.is_receiver_fine || refused < MOST_ALONE || late > 0 {
+        let in_vain: usize = self.fates.iter().map(|fate| fate.refused - fate.late).sum();
+        if self.taken_count > 0 || self.is_receiver_fine || in_vain < MOST_ALONE {
             return Ok(());
         }
         self.refused.truncate(self.aside);
@@ -299,30 +301,43 @@ mod tests {
         NextSamples { name: SeriesName::new(name), samples }
     }
 
+    const LATE_MESSAGE: &str = "status 400: out of order sample";
+
     /// Sends a shipment to a receiver that takes no sample of these series, and at most so many in a request. Returns how many requests it was
     /// asked.
     fn send(shipment: &mut Shipment, bad: &[&str], most: usize, message: &str) -> Result<usize, String> {
+        send_by(shipment, most, |name| (bad.contains(&name) || bad == ["*"]).then_some(message))
+    }
+
+    /// Sends a shipment to a receiver that has a fault to find with some series, and takes at most so many samples in a request.
+    fn send_by<'m>(
+        shipment: &mut Shipment,
+        most: usize,
+        fault: impl Fn(&str) -> Option<&'m str>,
+    ) -> Result<usize, String> {
         let mut requests = 0;
         while let Some(request) = shipment.waiting.pop() {
             requests += 1;
             let pieces = &request.pieces;
             let count: usize = pieces.iter().map(|piece| piece.samples.len()).sum();
-            let is_bad = |piece: &Piece| {
-                let name = shipment.series[piece.series].name.metric();
-                bad.contains(&name) || bad == ["*"]
-            };
-            if count > most || pieces.iter().any(is_bad) {
-                let is_too_large = count > most;
-                shipment.divide(request, &Refusal { message: message.to_owned(), is_too_large })?;
-            } else {
-                shipment.take(&request, 1);
+            let is_too_large = count > most;
+            let found = pieces.iter().find_map(|piece| fault(shipment.series[piece.series].name.metric()));
+            match found.or(is_too_large.then_some("too large")) {
+                Some(message) => {
+                    shipment.divide(request, &Refusal { message: message.to_owned(), is_too_large })?;
+                }
+                None => shipment.take(&request, 1),
             }
         }
         Ok(requests)
     }
 
+    fn many(count: usize, samples: usize) -> Vec<NextSamples> {
+        (0..count).map(|number| series(&format!("m{number}"), samples)).collect()
+    }
+
     fn hundred() -> Vec<NextSamples> {
-        (0..100).map(|number| series(&format!("m{number}"), 4)).collect()
+        many(100, 4)
     }
 
     #[test]
@@ -368,27 +383,43 @@ mod tests {
         assert_eq!(send(&mut shipment, &[], usize::MAX, ""), Ok(1));
         assert_eq!(shipment.taken_count, 400);
         // One that has all of it already says so.
-        let mut shipment = Shipment::new(hundred(), &suspects);
-        let requests = send(&mut shipment, &["*"], usize::MAX, "status 400: out of order sample").unwrap();
-        assert!(requests < 2 * MOST_ALONE + 10, "{requests}");
-        assert_eq!((shipment.taken_count, shipment.refused().count()), (0, 100));
+        let mut shipment = Shipment::new(many(500, 4), &suspects);
+        let requests = send(&mut shipment, &["*"], usize::MAX, LATE_MESSAGE).unwrap();
+        assert!(requests < 2 * MOST_LATE + 20, "{requests}");
+        assert_eq!((shipment.taken_count, shipment.refused().count()), (0, 500));
+        // Few series of many samples are in several requests.
+        let mut shipment = Shipment::new(many(2 * MOST_ALONE - 10, 600), &suspects);
+        assert_eq!(shipment.waiting.len(), 2);
+        assert!(send(&mut shipment, &["*"], usize::MAX, "closed").is_err());
+        assert_eq!(shipment.refused().count(), 0);
+    }
+
+    #[test]
+    fn a_late_series_hides_no_trouble_of_the_receiver() {
+        let mut shipment = Shipment::new(hundred(), &Suspects::default());
+        let outcome = send_by(&mut shipment, usize::MAX, |name| match name {
+            "m0" => Some(LATE_MESSAGE),
+            _ => Some("too many series"),
+        });
+        assert_eq!(outcome.unwrap_err(), "it refuses everything: too many series");
+        assert_eq!((shipment.waiting.len(), shipment.refused().count()), (1, 0));
     }
 
     #[test]
     fn what_a_receiver_has_already_says_nothing_of_the_next_request() {
-        let all = (0..100).map(|number| series(&format!("m{number}"), 200)).collect();
-        let mut shipment = Shipment::new(all, &Suspects::default());
+        let mut shipment = Shipment::new(many(400, 50), &Suspects::default());
         assert_eq!(shipment.waiting.len(), 2);
-        let had: Vec<String> = (0..50).map(|number| format!("m{number}")).collect();
+        let had: Vec<String> = (0..200).map(|number| format!("m{number}")).collect();
         let had: Vec<&str> = had.iter().map(String::as_str).collect();
-        let late = "status 400: out of order sample";
-        let requests = send(&mut shipment, &had, usize::MAX, late).unwrap();
-        assert_eq!((shipment.taken_count, shipment.refused().count()), (50 * 200, 50));
-        assert!(requests < 2 * MOST_ALONE + 20, "{requests}");
+        let requests = send(&mut shipment, &had, usize::MAX, LATE_MESSAGE).unwrap();
+        assert_eq!((shipment.taken_count, shipment.refused().count()), (200 * 50, 200));
+        assert!(requests < 2 * MOST_LATE + 20, "{requests}");
         // Nor of the rest of the same one.
         let mut shipment = Shipment::new(hundred(), &Suspects::default());
-        send(&mut shipment, &had[..MOST_ALONE + 5], usize::MAX, late).unwrap();
-        assert!(shipment.taken_count >= 4 * 50, "{}", shipment.taken_count);
+        let mut late = had[..MOST_ALONE + 1].to_vec();
+        late.push("m24");
+        send(&mut shipment, &late, usize::MAX, LATE_MESSAGE).unwrap();
+        assert_eq!(shipment.taken_count, 4 * (100 - late.len() as u64));
     }
 
     #[test]

@@ -107,6 +107,24 @@ impl Block {
         columns.iter_mut().for_each(|(_, column)| column.resize(clocks.len(), None));
         BlockColumns { boot: self.boot, clocks, values: columns.into_iter().collect() }
     }
+
+    /// Returns the columns of some series, those that have a value.
+    pub(crate) fn columns_of(&self, ids: &[SeriesId]) -> BlockColumns {
+        let mut clocks = Vec::with_capacity(self.entries.len());
+        let mut values = Values::new();
+        let mut columns: BTreeMap<SeriesId, Vec<Option<f64>>> =
+            ids.iter().map(|id| (*id, Vec::with_capacity(self.entries.len()))).collect();
+        for entry in &self.entries {
+            let Some(clock) = journal::apply(entry, &mut values) else { break };
+            clocks.push(clock);
+            for (id, column) in &mut columns {
+                let place = values.binary_search_by_key(id, |(known, _)| *known);
+                column.push(place.ok().map(|place| values[place].1));
+            }
+        }
+        columns.retain(|_, column| column.iter().any(Option::is_some));
+        BlockColumns { boot: self.boot, clocks, values: columns }
+    }
 }
 
 /// A block by series: one value, or none, for each of its ticks.

@@ -72,12 +72,12 @@ impl History {
         Ok(Self { current: HistoryFile::open(path)?, renamed, unreadable })
     }
 
-    /// The oldest first.
+    /// Iterates over the files, the oldest first.
     fn files(&self) -> impl Iterator<Item = &HistoryFile> {
         self.renamed.iter().chain(std::iter::once(&self.current))
     }
 
-    /// All series, in the order of their names.
+    /// Returns all series, in the order of their names.
     pub fn series(&self) -> Vec<(&str, SeriesKind)> {
         let mut all: Vec<_> = self.files().flat_map(|file| file.names.iter()).collect();
         all.sort_unstable_by_key(|(name, _)| *name);
@@ -85,8 +85,8 @@ impl History {
         all
     }
 
-    /// The samples of a series between two times in nanoseconds since 1970, the last of them included, in the order in which they
-    /// were recorded. Damaged blocks are left out; returns how many these are.
+    /// Reads the samples of a series between two times in nanoseconds since 1970, both included, in the order in which they were recorded. Damaged
+    /// blocks, columns and indexes are left out; returns how many these are.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -141,7 +141,7 @@ impl History {
         mut each: impl FnMut(usize, Reading),
     ) -> Result<u64, StoreError> {
         let mut damaged = 0;
-        // What was in memory when a file was renamed is in the next one, too.
+        // Ticks that were in memory when a file was renamed are written to the next one as well.
         let mut seen = HashSet::new();
         let key = |place, reading: &Reading| {
             let clock = reading.clock();
@@ -162,7 +162,7 @@ impl History {
         Ok(damaged)
     }
 
-    /// The values of the last tick, each by its place among the names.
+    /// Reads the values of the last tick, each by its place among the names.
     ///
     /// # Errors
     /// If they cannot be read.
@@ -185,7 +185,7 @@ impl History {
         Ok(())
     }
 
-    /// Names of series and entries of their journal that are damaged, and files that cannot be opened.
+    /// Counts the damaged names of series and entries of the journal, and the files that cannot be opened.
     pub fn damaged(&self) -> u64 {
         let of_files: u64 = self.files().map(|file| file.damaged + file.names.damaged).sum();
         of_files + self.unreadable.len() as u64
@@ -208,7 +208,7 @@ impl History {
         Ok(findings)
     }
 
-    /// The tasks between two times in nanoseconds since 1970, the last of them included. Files that were renamed are left out: their
+    /// Returns a replay of the tasks between two times in nanoseconds since 1970, both included. Files that were renamed are left out: their
     /// chunks are numbered anew.
     ///
     /// # Errors
@@ -218,8 +218,8 @@ impl History {
         TaskReplay::new(&self.current.connection, unsealed, *damaged, from_ns, to_ns)
     }
 
-    /// The first and the last of the newest rounds of tasks that are as they were recorded, in nanoseconds since 1970, with rising times:
-    /// those before them were merged, or the clock was set back after them. `None` if there are none.
+    /// Returns the times of the first and the last of the newest rounds of tasks that are as they were recorded and follow one another, in nanoseconds
+    /// since 1970. Those before them were merged, or recorded before the clock was set back. `None` if there are none.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -228,7 +228,7 @@ impl History {
         exact_rounds_ns(&self.current.connection, unsealed)
     }
 
-    /// The ids of the boots that were seen, in the order of their numbers: the first has the number 1. One that is damaged is empty.
+    /// Returns the ids of the boots that were seen, in the order of their numbers: the first has the number 1. One that is damaged is empty.
     ///
     /// # Errors
     /// If they cannot be read.
@@ -240,7 +240,7 @@ impl History {
 impl HistoryFile {
     fn open(path: &Path) -> Result<Self, StoreError> {
         let connection = database::open_for_reading(path)?;
-        // All that follows sees the same state: what the writer seals meanwhile is in the journal still.
+        // All reads see one state: blocks that the writer seals from now on are in the journal here.
         connection.execute_batch("BEGIN")?;
         let names = SeriesNames::read(&connection)?;
         let (blocks, damaged_ticks) = block::unsealed(&connection)?;
@@ -252,7 +252,7 @@ impl HistoryFile {
             unsealed: blocks,
             unsealed_chunks: OnceCell::new(),
             damaged: damaged_ticks,
-            // Without it a series that was imported seems to end now and then, and all else stays.
+            // If it is not known, series that were imported seem to end now and then, and nothing else changes.
             imported_boot,
             heads: Heads::default(),
         })
@@ -268,7 +268,7 @@ impl HistoryFile {
         }
     }
 
-    /// Several series at once, so that what they have in common is read once.
+    /// Reads several series at once, so that what they have in common is read once.
     fn read(
         &self,
         names: &[&str],
@@ -289,7 +289,7 @@ impl HistoryFile {
                 continue;
             };
             let (key, head) = &*head;
-            // A row that is missing is damaged as well; one that is there may be of another time.
+            // A gap is a block that is missing, which is damage, or one that lies outside of the times.
             if let Some(next) = next_position.filter(|next| key.position > *next) {
                 damaged += u64::from(!has_block_at(&self.connection, next)?);
             }
@@ -323,7 +323,10 @@ impl HistoryFile {
                 }
                 continue;
             }
-            let mut columns = (names.len() > 1).then(|| block.columns());
+            let mut columns = (names.len() > 1).then(|| {
+                let ids: Vec<SeriesId> = wanted().map(|(_, id)| id).collect();
+                block.columns_of(&ids)
+            });
             for (place, id) in wanted() {
                 let (clocks, values) = match &mut columns {
                     Some(columns) => (columns.clocks.clone(), columns.values.remove(&id).unwrap_or_default()),

@@ -211,6 +211,8 @@ mod tests {
     #[test]
     fn what_many_add_at_once_is_all_there() {
         let directory = std::env::temp_dir().join(format!("whit-records-{}", std::process::id()));
+        // An earlier run of the same number may have been ended.
+        let _ = std::fs::remove_dir_all(&directory);
         std::fs::create_dir_all(&directory).unwrap();
         let path = directory.join("records.sqlite");
         Records::open(&path).unwrap();

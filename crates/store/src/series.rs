@@ -83,12 +83,7 @@ impl SeriesNames {
         id
     }
 
-    /// The number of a series, if it has one.
-    pub(crate) fn known_id(&self, name: &str) -> Option<SeriesId> {
-        self.by_name.get(name).copied()
-    }
-
-    /// How many have numbers.
+    /// Returns how many series have numbers.
     pub(crate) fn count(&self) -> usize {
         self.by_name.len()
     }
@@ -117,7 +112,7 @@ impl SeriesNames {
         self.written = 0;
     }
 
-    /// The number of a series that is known.
+    /// Returns the number of a series, if it has one.
     pub(crate) fn find(&self, name: &str) -> Option<SeriesId> {
         self.by_name.get(name).copied()
     }

@@ -178,7 +178,7 @@ impl Store {
 
     /// The number of a series that has one already.
     pub fn known_series(&self, name: &str) -> Option<SeriesId> {
-        self.names.known_id(name)
+        self.names.find(name)
     }
 
     /// How many series have numbers: they keep them, also when they have no samples any more.

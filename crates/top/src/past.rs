@@ -175,9 +175,9 @@ impl Session {
     }
 }
 
-/// Returns a time, or the last one before it at which something was recorded.
+/// Returns the last tick up to a time, or that time if there is none.
 fn before_gap(view: &PastView, at_ns: i64) -> Result<i64, Failure> {
-    Ok(view.recorded_until(at_ns)?.unwrap_or(at_ns))
+    Ok(view.tick_until(at_ns)?.unwrap_or(at_ns))
 }
 
 /// Returns the expression that the rows are ordered by, for the whole machine, with this range for its rates.

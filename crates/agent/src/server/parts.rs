@@ -111,7 +111,10 @@ impl Part for Livestatus {
     }
 
     fn reconfigure(&mut self, old: &Settings, new: &Settings) -> bool {
-        Some(self.path()) == livestatus_path(&new.options) && old.options.privileged == new.options.privileged
+        let zone = |settings: &Settings| settings.options.checks.as_ref().map(|checks| checks.zone.clone());
+        Some(self.path()) == livestatus_path(&new.options)
+            && old.options.privileged == new.options.privileged
+            && zone(old) == zone(new)
     }
 }
 

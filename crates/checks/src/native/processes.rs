@@ -31,12 +31,15 @@ impl Probe for Processes {
     }
 }
 
-/// Returns whether a process has a name, of which the kernel keeps 15 bytes, and has not ended, by its stat.
-fn is_living_with_name(stat: &[u8], name: &Comm) -> bool {
+/// Returns whether a process has a name, and has not ended, by its stat. The kernel keeps 15 bytes of a name; since 5.17 it shows those of
+/// kernel threads whole.
+fn is_living_with_name(stat: &[u8], name: &str) -> bool {
     let mut process = PidStat::default();
-    process.parse(stat).is_ok()
-        && process.comm.as_bytes() == name.as_bytes()
-        && !matches!(process.state, b'Z' | b'X')
+    if process.parse(stat).is_err() || matches!(process.state, b'Z' | b'X') {
+        return false;
+    }
+    let comm = process.comm.as_bytes();
+    comm == name.as_bytes() || comm == Comm::new(name.as_bytes()).as_bytes()
 }
 
 fn count(name: &str, least: u64, most: Option<u64>) -> Outcome {
@@ -45,9 +48,8 @@ fn count(name: &str, least: u64, most: Option<u64>) -> Outcome {
         Err(error) => return Outcome::new(State::Unknown, format!("/proc: {error}")),
     };
     let is_process = |name: &std::ffi::OsStr| name.as_encoded_bytes().iter().all(u8::is_ascii_digit);
-    let kept = Comm::new(name.as_bytes());
     let has_name = |entry: &fs::DirEntry| {
-        fs::read(entry.path().join("stat")).is_ok_and(|stat| is_living_with_name(&stat, &kept))
+        fs::read(entry.path().join("stat")).is_ok_and(|stat| is_living_with_name(&stat, name))
     };
     let found = entries.flatten().filter(|entry| is_process(&entry.file_name()) && has_name(entry));
     let count = found.count() as u64;
@@ -65,11 +67,15 @@ mod tests {
     fn what_has_ended_is_no_process() {
         let is_living = |stat: &str, name: &str| {
             let figures = " 0".repeat(40);
-            is_living_with_name(format!("{stat}{figures}\n").as_bytes(), &Comm::new(name.as_bytes()))
+            is_living_with_name(format!("{stat}{figures}\n").as_bytes(), name)
         };
         assert!(is_living("7 (nginx) S 1 7", "nginx"));
         assert!(is_living("7 (a) S) R 1 7", "a) S"));
         assert!(!is_living("7 (nginx) Z 1 7", "nginx"));
         assert!(!is_living("7 (nginx", "nginx"));
+        // What the kernel keeps of a longer name, and the whole one of a kernel thread.
+        assert!(is_living("7 (a-program-of-wh) S 1 7", "a-program-of-whom"));
+        assert!(is_living("7 (jbd2/nvme0n1p2-8) S 2 0", "jbd2/nvme0n1p2-8"));
+        assert!(!is_living("7 (jbd2/nvme0n1p2-9) S 2 0", "jbd2/nvme0n1p2-8"));
     }
 }

@@ -1,4 +1,4 @@
-//! Does what others ask for.
+//! Carries out the requests of commands and of other programs.
 
 use service::{Level, Log};
 
@@ -8,17 +8,17 @@ use crate::request::CheckRequest;
 use crate::status::Acknowledgement;
 use crate::verdict::submitted;
 
-/// So many requests are done at a time.
+/// The most requests that are carried out at a time.
 const MOST_REQUESTS: usize = 1000;
 
 impl CheckStates {
-    /// Writes requests down, so that a kill loses none.
+    /// Writes requests to the ledger, so that a kill loses none.
     pub(in super::super) fn ask(&mut self, requests: &[CheckRequest]) -> Result<(), store::StoreError> {
         self.has_more_requests = true;
         self.ledger.request(requests).map(drop)
     }
 
-    /// Does what others ask for. Returns which checks are to be done at once.
+    /// Carries out requests. Returns the checks that are to run at once.
     pub(in super::super) fn do_requests(&mut self, now_ms: i64, log: &Log) -> Result<Vec<usize>, String> {
         let failed = |error: store::StoreError| error.to_string();
         if !self.ledger.has_news().map_err(failed)? && !self.has_more_requests {
@@ -35,7 +35,7 @@ impl CheckStates {
             self.done.push(key);
             let is_of_downtimes =
                 matches!(request, CheckRequest::Downtime(_) | CheckRequest::EndDowntime { .. });
-            // What follows may be silenced by them. There may be one for each check.
+            // The next request may depend on downtimes. They are read once after a row of such requests: there may be one for each check.
             if are_downtimes_stale && !is_of_downtimes {
                 self.reread_downtimes(log);
             }
@@ -48,14 +48,14 @@ impl CheckStates {
         Ok(hurried)
     }
 
-    /// Returns which checks are to be done at once; `None` if there is none, or no such check any more.
+    /// Returns the checks that are to run at once; `None` if there is none, or no such check any more.
     fn do_request(&mut self, request: CheckRequest, now_ms: i64, log: &Log) -> Option<Vec<usize>> {
         let registry = self.registry.clone();
         let place = |name: &str| registry.lock().index_of(name);
         match request {
             CheckRequest::Submit { name, state, output, at_ms } => {
                 let place = place(&name)?;
-                // One from the future would be the newest for ever.
+                // One from the future would hide all later results.
                 let finding = submitted(state, &output, at_ms.min(now_ms));
                 self.registry.lock().counts.submitted += 1;
                 return Some(self.take(place, finding, log).asked_for);

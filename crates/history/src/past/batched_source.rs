@@ -201,7 +201,7 @@ impl Source for BatchedSource<'_> {
         }
         let has_room = *self.cached_samples.borrow() < MOST_CACHED;
         // Imported series may have the names of tasks' metrics.
-        let is_of_tasks_alone = || !self.past.series().any(|series| selection.is_met_by(series));
+        let is_of_tasks_alone = || !self.past.has_series(|series| selection.is_met_by(series));
         if self.is_batching && has_room && task_counter(selection).is_some() && is_of_tasks_alone() {
             let range = [selection.from_ms, selection.to_ms];
             self.missing.borrow_mut().0.entry(range).or_default().selections.insert(key, selection.owned());

@@ -1,4 +1,5 @@
-//! Doubts that sums of minutes leave open: which of the brief processes of a program did how much.
+//! Upper bounds on what processes did that the sums of a minute or an hour do not list: its brief ones. They decide whether an answer by
+//! process is exact, or needs a replay.
 
 use std::ops::RangeInclusive;
 
@@ -7,28 +8,30 @@ use foldhash::HashSet;
 
 use crate::task_sums::{BriefSums, ProcessSums};
 
-/// The most ranges of numbers that are kept: some megabytes.
+/// The most ranges of pids that are kept: some megabytes.
 const MOST_RANGES: usize = 100_000;
-/// The most processes that are kept with a minute: some more megabytes.
+/// The most pairs of minute and process that are kept: about 19 MB.
 const MOST_COMPLETE: usize = 1_000_000;
 
-/// The brief processes of some minutes, and who is none of them.
+/// What is known of the brief processes of some minutes. An hour counts as one minute here: it lists no process that did little in it, however long
+/// that lives.
 #[derive(Debug, Default)]
 pub(super) struct Doubts {
-    /// How many minutes were begun, and in which of them several brief processes may have had one number.
+    /// The minutes that were begun.
     minutes: u32,
+    /// The minutes in which several brief processes may have had one pid.
     mingled: HashSet<u32>,
     brief: Vec<Brief>,
     /// Processes whose sums in a minute are all that they did in it.
     complete: HashSet<(u32, u32)>,
     incomplete: HashSet<u32>,
-    /// How many ranges of numbers there are.
+    /// The ranges of pids that are kept.
     ranges: usize,
-    /// The most that one of the brief processes of the last minute did.
+    /// The most that one brief process can have done in the last minute.
     largest_of_minute: u64,
-    /// The most that one did of a minute before that.
+    /// The same of the minutes before it in which no pid was shared.
     largest: u64,
-    /// The sum of what one did at most in each hour before that: it may be the same process in all of them.
+    /// The sum of it over the other minutes before: it may be one process in all of them.
     lasting: u64,
 }
 
@@ -36,14 +39,14 @@ pub(super) struct Doubts {
 struct Brief {
     minute: u32,
     comm: Comm,
-    /// Ranges of their numbers.
+    /// Ranges of their pids.
     processes: Vec<RangeInclusive<u32>>,
     /// The most that one of them did.
     most: u64,
 }
 
 impl Doubts {
-    /// Begins another minute. `has_mingled`: one number may be that of several of its brief processes.
+    /// Begins another minute. `has_mingled`: several of its brief processes may have one pid.
     pub(super) fn begin_minute(&mut self, has_mingled: bool) {
         (self.largest, self.lasting) = self.largest_so_far();
         self.largest_of_minute = 0;
@@ -73,12 +76,12 @@ impl Doubts {
         self.brief.push(Brief { minute: self.minutes, comm, processes, most });
     }
 
-    /// Returns whether nothing is left open.
+    /// Returns whether all sums are exact.
     pub(super) fn is_empty(&self) -> bool {
         self.brief.is_empty() && self.incomplete.is_empty()
     }
 
-    /// Returns whether there were too many to keep them: everything is left open.
+    /// Returns whether there were too many to keep: then nothing is known to be exact.
     pub(super) fn are_too_many(&self) -> bool {
         self.ranges > MOST_RANGES || self.complete.len() > MOST_COMPLETE
     }
@@ -99,7 +102,7 @@ impl Doubts {
         largest.saturating_add(lasting)
     }
 
-    /// Returns `largest` and `lasting` with the last minute. The brief processes of an hour, which have mingled, may live for hours.
+    /// Returns `largest` and `lasting` with the last minute. A brief process of an hour may live for hours, so that bounds of hours are added.
     fn largest_so_far(&self) -> (u64, u64) {
         match self.mingled.contains(&self.minutes) {
             true => (self.largest, self.lasting.saturating_add(self.largest_of_minute)),
@@ -107,9 +110,9 @@ impl Doubts {
         }
     }
 
-    /// Returns the most that brief processes of one number can have done together.
+    /// Returns the most that brief processes with one pid can have done together.
     pub(super) fn most(&self) -> u64 {
-        // Where a range begins, and behind its end.
+        // The first pid of a range or the one behind its end, whether it begins, and its bound.
         let mut changes: Vec<(u64, bool, u64)> = Vec::with_capacity(self.brief.len() * 2);
         let mut add = |first: u32, last: u32, most: u64| {
             changes.extend([(u64::from(first), true, most), (u64::from(last) + 1, false, most)]);
@@ -121,7 +124,7 @@ impl Doubts {
                 ranges.for_each(|(range, most)| add(*range.start(), *range.end(), most));
                 continue;
             }
-            // Each number is that of one of them.
+            // Each pid is that of one process.
             let ranges = || of_minute.iter().flat_map(|one| &one.processes);
             let first = ranges().map(|range| *range.start()).min();
             let last = ranges().map(|range| *range.end()).max();

@@ -230,13 +230,18 @@ impl Past {
 
     /// The labels of all series of the machine, of checks and of exporters.
     pub fn series(&self) -> impl Iterator<Item = &SeriesName> {
+        self.all_names().collect::<BTreeSet<_>>().into_iter()
+    }
+
+    /// Returns whether a series of the machine, of checks or of exporters is so.
+    fn has_series(&self, is_so: impl Fn(&SeriesName) -> bool) -> bool {
+        self.all_names().any(is_so)
+    }
+
+    /// The labels of all recorded series; some may be in several histories.
+    fn all_names(&self) -> impl Iterator<Item = &SeriesName> {
         let others = [&self.checks, &self.exporters].into_iter().filter_map(OtherHistory::series);
-        let names: BTreeSet<&SeriesName> = std::iter::once(&self.recorded)
-            .chain(others)
-            .flat_map(|other| &other.series)
-            .map(|(name, _)| name)
-            .collect();
-        names.into_iter()
+        std::iter::once(&self.recorded).chain(others).flat_map(|other| &other.series).map(|(name, _)| name)
     }
 }
 

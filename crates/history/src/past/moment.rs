@@ -91,15 +91,7 @@ impl Past {
     /// # Errors
     /// If the history cannot be read.
     pub fn tick_after(&self, at_ns: i64) -> Result<Option<i64>, StoreError> {
-        // They have it at every tick.
-        let everywhere = ["node_load1", "node_memory_MemTotal_bytes"];
-        let names: Vec<&str> = self
-            .recorded
-            .series
-            .iter()
-            .filter(|(labels, _)| everywhere.contains(&labels.metric()))
-            .map(|(_, name)| name.as_str())
-            .collect();
+        let names = self.of_every_tick();
         let last_ns = self.extent_ns()?.map_or(at_ns, |(_, last)| last);
         for ahead in BACK.into_iter().chain([FURTHEST_BACK, i64::MAX]) {
             let mut first: Option<i64> = None;
@@ -127,14 +119,37 @@ impl Past {
         }
     }
 
-    /// The last time up to this one at which something was recorded, in nanoseconds since 1970: the same, or the end before a gap. `None` if
-    /// there is none.
+    /// Returns the last tick up to a time, in nanoseconds since 1970; `None` if there is none.
     ///
     /// # Errors
     /// If the history cannot be read.
-    pub fn recorded_until(&self, at_ns: i64) -> Result<Option<i64>, StoreError> {
+    pub fn tick_until(&self, at_ns: i64) -> Result<Option<i64>, StoreError> {
         let spans = self.recorded.history.spans()?.into_iter();
-        Ok(spans.filter(|(first_ns, _)| *first_ns <= at_ns).map(|(_, last_ns)| last_ns.min(at_ns)).max())
+        let begun: Vec<(i64, i64)> = spans.filter(|(first_ns, _)| *first_ns <= at_ns).collect();
+        let Some(until_ns) = begun.iter().map(|(_, last_ns)| *last_ns.min(&at_ns)).max() else {
+            return Ok(None);
+        };
+        // A machine that was suspended has a gap within a span.
+        let names = self.of_every_tick();
+        let first_ns = begun.iter().map(|(first_ns, _)| *first_ns).min().unwrap_or(until_ns);
+        for back in BACK.into_iter().chain([FURTHEST_BACK, i64::MAX]) {
+            let mut last: Option<i64> = None;
+            let from_ns = until_ns.saturating_sub(back).max(first_ns);
+            self.recorded.history.read_all(&names, from_ns, until_ns, |_, reading| {
+                last = last.max(Some(reading.clock().realtime.0.cast_signed()));
+            })?;
+            if last.is_some() || from_ns <= first_ns {
+                return Ok(last);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The series that have a sample at every tick.
+    fn of_every_tick(&self) -> Vec<&str> {
+        let everywhere = ["node_load1", "node_memory_MemTotal_bytes"];
+        let series = self.recorded.series.iter().filter(|(labels, _)| everywhere.contains(&labels.metric()));
+        series.map(|(_, name)| name.as_str()).collect()
     }
 
     /// The last two ticks of a time.
@@ -240,4 +255,29 @@ fn past_tasks(mut replay: TaskReplay<'_>) -> Result<PastTasks, StoreError> {
         command_lines,
         store: replay.into_store(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use store::SeriesKind;
+
+    use crate::past::scratch::{Scratch, append};
+
+    #[test]
+    fn steps_go_over_the_gap_of_a_suspended_machine() {
+        let scratch = Scratch::new("suspended");
+        let past = scratch.past(|store| {
+            let load = store.series("node_load1", SeriesKind::Gauge);
+            // In one block, since it is one boot.
+            for second in [1, 2, 3, 28_803, 28_804] {
+                append(store, second * 1000, &[(load, 1.0)]);
+            }
+        });
+        let until = |at_ms: i64| past.tick_until(at_ms * 1_000_000).unwrap().map(|ns| ns / 1_000_000);
+        assert_eq!(until(28_802_999), Some(3_000));
+        assert_eq!(until(3_500), Some(3_000));
+        assert_eq!(until(28_803_000), Some(28_803_000));
+        assert_eq!(until(99_999_000), Some(28_804_000));
+        assert_eq!(until(999), None);
+    }
 }

@@ -37,6 +37,12 @@ pub struct Summarizer {
     filled_until: Option<i64>,
 }
 
+/// Returns how long to wait for the next look: no longer than until a minute has settled.
+fn pause_before(now_ms: i64) -> Duration {
+    let since_settled_ms = (now_ms - SETTLED_MS).rem_euclid(MINUTE_MS);
+    PAUSE.min(Duration::from_millis((MINUTE_MS - since_settled_ms) as u64))
+}
+
 impl Summarizer {
     /// Starts the thread. The history is that of a data directory that this agent has locked. After each look `report` gets what went wrong.
     ///
@@ -53,7 +59,7 @@ impl Summarizer {
                 std::thread::sleep(pause);
                 let begun = Instant::now();
                 let done = summarizer.look(Timestamp::now().as_millisecond());
-                pause = PAUSE.max(begun.elapsed() * PAUSE_RATIO);
+                pause = pause_before(Timestamp::now().as_millisecond()).max(begun.elapsed() * PAUSE_RATIO);
                 let fault = done.err().map(|error| format!("sums of tasks: {error}; questions take longer"));
                 report(fault);
             }

@@ -123,17 +123,32 @@ impl<'p> Examiner<'p> {
 
     /// Returns the share that does most of something, which is the sum of some rates.
     pub(super) fn who(&self, rates: &[&str]) -> Result<Option<Share>, QueryError> {
-        Ok(self.greatest(1, rates)?.pop())
+        Ok(self.greatest(1, rates, |_, _| true)?.pop())
     }
 
     /// Returns the shares that do most of something, which is the sum of some rates, the greatest first: the tasks of one name in a cgroup,
-    /// or the process among them that does nearly all of it.
-    pub(super) fn greatest(&self, count: usize, rates: &[&str]) -> Result<Vec<Share>, QueryError> {
+    /// or the process among them that does nearly all of it. `is_named` says of a value whether it is of interest beside that of the first
+    /// share, or by itself if it is the first: the others are not looked at more closely, which takes a replay for each.
+    pub(super) fn greatest(
+        &self,
+        count: usize,
+        rates: &[&str],
+        is_named: impl Fn(f64, Option<f64>) -> bool,
+    ) -> Result<Vec<Share>, QueryError> {
         let programs = self.several(&greatest(count, "comm, cgroup", rates))?;
         // Most of them are among these. Asked now, both are read in one replay.
         let processes = self.several(&greatest(count, "comm, cgroup, pid", rates))?;
-        let programs = programs.into_iter().filter(|program| program.value > 0.0);
-        programs.map(|program| self.narrowed(program, &processes, rates)).collect()
+        let mut shares: Vec<Share> = Vec::new();
+        for program in programs.into_iter().filter(|program| program.value > 0.0) {
+            let first = shares.first().map(|first| first.value);
+            // One process of it does no more.
+            if !is_named(program.value, first) {
+                continue;
+            }
+            let share = self.narrowed(program, &processes, rates)?;
+            shares.extend(Some(share).filter(|share| is_named(share.value, first)));
+        }
+        Ok(shares)
     }
 
     /// The process of a program that does nearly all of it; otherwise the program, with the number of its processes. `busiest` are the

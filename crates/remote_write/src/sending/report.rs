@@ -48,6 +48,9 @@ impl Sending {
 
     /// Says what cannot be read, where nothing is to be sent.
     pub(super) fn rest(&mut self) {
+        if self.is_in_trouble {
+            self.say(None);
+        }
         let unread = self.unread();
         if self.progress.trouble != unread {
             self.progress.trouble = unread;

@@ -40,7 +40,7 @@ impl History {
         Ok(extent)
     }
 
-    /// Returns the times in which something was recorded: the first and the last tick of each, in nanoseconds since 1970.
+    /// Returns the times in which something was recorded, in nanoseconds since 1970: the first and the last tick of each block.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -53,7 +53,7 @@ impl History {
     }
 }
 
-/// What cannot be read of one damaged file is missing; it keeps nothing else from being read.
+/// Ignores damage of one file, so that the others are read.
 fn unless_damaged(read: Result<(), StoreError>) -> Result<(), StoreError> {
     match read {
         Err(error) if error.is_damage() => Ok(()),
@@ -67,12 +67,24 @@ impl HistoryFile {
             let times = || block.clocks().map(|clock| clock.realtime.0.cast_signed());
             spans.extend(times().min().zip(times().max()));
         }
-        let mut statement = self.connection.prepare("SELECT first_ns, last_ns FROM blocks")?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
-            spans.push((row.get(0)?, row.get(1)?));
+        let read = |index: &str, spans: &mut Vec<(i64, i64)>| -> Result<(), StoreError> {
+            let sql = format!("SELECT first_ns, last_ns FROM blocks {index}");
+            let mut statement = self.connection.prepare(&sql)?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                spans.push((row.get(0)?, row.get(1)?));
+            }
+            Ok(())
+        };
+        // Where the index is damaged, the table may not be.
+        let known = spans.len();
+        match read("", spans) {
+            Err(error) if error.is_damage() => {
+                spans.truncate(known);
+                read("NOT INDEXED", spans)
+            }
+            read => read,
         }
-        Ok(())
     }
 
     fn add_extent(&self, extent: &mut Extent) -> Result<(), StoreError> {

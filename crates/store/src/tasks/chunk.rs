@@ -61,9 +61,11 @@ fn read_parts(
     id: i64,
     has_ended: bool,
 ) -> Result<Option<(ChunkKey, Option<RoundTables>)>, StoreError> {
-    let mut statement = connection.prepare_cached(
-        "SELECT base, boot, step_s, first_ns, last_ns, lasts_s, living, ended FROM task_chunks WHERE id = ?1",
-    )?;
+    // SQLite copies what is selected, also if nobody looks at it.
+    let mut statement = connection.prepare_cached(match has_ended {
+        true => "SELECT base, boot, step_s, first_ns, last_ns, lasts_s, living, ended FROM task_chunks WHERE id = ?1",
+        false => "SELECT base, boot, step_s, first_ns, last_ns, lasts_s, living FROM task_chunks WHERE id = ?1",
+    })?;
     let decode = |row: &rusqlite::Row<'_>| {
         let key = ChunkKey { id, base: row.get(0)?, boot: row.get(1)?, step_s: row.get(2)? };
         let time = TimeRange { first_ns: row.get(3)?, last_ns: row.get(4)?, lasts_s: row.get(5)? };

@@ -1,5 +1,6 @@
 //! From chunks to a `TaskStore`, round by round as it was filled.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 
 use facts::task::rounds::{Round, RoundDecoder, RoundSummary, RoundTables};
@@ -56,9 +57,9 @@ pub struct TaskReplay<'h> {
     /// Chunks that are in the journal alone.
     unsealed: &'h [(ChunkKey, RoundTables)],
     /// The chunk before the one that is being read, if this continues it.
-    before: Option<RoundTables>,
+    before: Option<Cow<'h, RoundTables>>,
     /// The chunk that is being read, and the next of its rounds.
-    chunk: RoundTables,
+    chunk: Cow<'h, RoundTables>,
     key: ChunkKey,
     place: usize,
     from_ns: i64,
@@ -111,7 +112,7 @@ impl<'h> TaskReplay<'h> {
             ahead,
             unsealed,
             before: None,
-            chunk: RoundTables::default(),
+            chunk: Cow::default(),
             key: ChunkKey::default(),
             place: 0,
             from_ns,
@@ -147,8 +148,8 @@ impl<'h> TaskReplay<'h> {
             }
             // The first interval begins with the round before.
             let before = match place.checked_sub(1) {
-                Some(before) => Some((&self.chunk, before)),
-                None => self.before.as_ref().map(|chunk| (chunk, chunk.rounds.rows() - 1)),
+                Some(before) => Some((&*self.chunk, before)),
+                None => self.before.as_deref().map(|chunk| (chunk, chunk.rounds.rows() - 1)),
             };
             if let Some((tables, place)) = before.filter(|_| !self.is_filled) {
                 self.decoder.begin(tables, place, &mut self.store);
@@ -218,7 +219,7 @@ impl<'h> TaskReplay<'h> {
             }
             None => {
                 self.damaged += u64::from(!is_gap);
-                (self.chunk, self.key, self.place, self.before) = (RoundTables::default(), key, 0, None);
+                (self.chunk, self.key, self.place, self.before) = (Cow::default(), key, 0, None);
                 // What is based on it cannot be read either.
                 while self
                     .ahead
@@ -234,14 +235,14 @@ impl<'h> TaskReplay<'h> {
         Ok(true)
     }
 
-    fn load(&self, key: ChunkKey, is_wanted: bool) -> Result<Option<RoundTables>, StoreError> {
+    fn load(&self, key: ChunkKey, is_wanted: bool) -> Result<Option<Cow<'h, RoundTables>>, StoreError> {
         if let Some((_, chunk)) = self.unsealed.iter().find(|(unsealed, _)| *unsealed == key) {
-            return Ok(Some(chunk.clone()));
+            return Ok(Some(Cow::Borrowed(chunk)));
         }
         let chunk = match is_wanted {
             true => chunk::read(self.connection, key.id)?,
             false => chunk::read_living(self.connection, key.id)?,
         };
-        Ok(chunk.and_then(|(_, chunk)| chunk))
+        Ok(chunk.and_then(|(_, chunk)| chunk).map(Cow::Owned))
     }
 }

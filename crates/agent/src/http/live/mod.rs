@@ -24,18 +24,19 @@ use super::{answers, task_rows};
 use history::past::Past;
 use recent::{LONGEST_MS, Recent};
 
-/// The part of a CPU that the expressions of all pages but the owners' may take if each page has others, the CPU time that they may take at
-/// once, and the most that is counted of what they have taken: after four seconds there are values again, whatever was sent.
+/// The part of a CPU that evaluations for all pages may take, but those of root and the agent's user.
 const MOST_CPU_RATIO: f64 = 0.1;
+/// The CPU time that they may take at once.
 const BURST: Duration = Duration::from_millis(100);
+/// The most that is counted of what they have taken: four seconds later there are values again, whatever was sent.
 const MOST_SPENT: Duration = Duration::from_millis(500);
-/// The longest that the values of one tick may take: the expressions are those of a page, but any client may send others.
+/// The longest that the evaluation of a page's expressions at a tick may take: any client may send expressions.
 const LONGEST_AT_A_TICK: Duration = Duration::from_millis(50);
 /// The most pages that watch at a time, how many of them are reserved for root and the agent's user, and the most of another client.
 const MOST_WATCHERS: usize = 64;
 const RESERVED: usize = 16;
 const MOST_OF_ONE: usize = 32;
-/// The most bytes of the values of one page. A browser that reads slowly keeps them in memory.
+/// The most bytes of the values of one page. They stay in memory while a browser reads slowly.
 const MOST_BYTES: usize = 1 << 20;
 
 /// A tick that was just taken.
@@ -68,7 +69,7 @@ pub(super) struct Expressions {
 #[derive(Debug)]
 pub(super) struct Live {
     state: Mutex<State>,
-    /// Held during an evaluation: pages have their turns, and those that watch the same find its result.
+    /// Held during an evaluation: one page after the other, so that one with the same expressions finds the result.
     turn: Arc<tokio::sync::Mutex<()>>,
     /// Notified when a page begins to watch.
     watched: Notifier,
@@ -78,7 +79,7 @@ pub(super) struct Live {
 struct State {
     watchers: Vec<(ClientKey, Watched)>,
     recent: Arc<Recent>,
-    /// The CPU time of evaluations beyond their part of a CPU.
+    /// The CPU time that evaluations have taken beyond [`MOST_CPU_RATIO`].
     spent: Duration,
     /// The time of the last tick in milliseconds since 1970.
     last_ms: Option<i64>,
@@ -137,7 +138,7 @@ impl Live {
         }
     }
 
-    /// The tasks of the last tick, if they were read in it.
+    /// Returns the tasks of the last tick, if they were read in it.
     pub(super) fn tasks(&self, watched: Watched) -> Option<Arc<str>> {
         let state = self.lock();
         let found = state.tasks.iter().find(|(known, _)| *known == watched);
@@ -166,7 +167,7 @@ impl Live {
         let (live, expressions, queries) = (Arc::clone(self), expressions.clone(), Arc::clone(queries));
         let cancellation = Cancellation::after(LONGEST_AT_A_TICK, RecallFlag::default());
         let _guard = cancellation.cancel_on_drop();
-        // Neither the next tick nor another client waits for it. If the page is gone meanwhile, the turn ends with the evaluation.
+        // In a thread of its own: ticks and other requests go on. If the page is gone meanwhile, the turn ends with the evaluation.
         let evaluation = tokio::task::spawn_blocking(move || {
             let text = live.evaluate(&recent, &expressions, &queries, &cancellation, is_owner);
             drop(turn);
@@ -193,7 +194,7 @@ impl Live {
         if !is_owner {
             state.spent = (state.spent + Duration::from_nanos(cpu.0)).min(MOST_SPENT);
         }
-        // An evaluation that was given up has errors, which other pages must not get.
+        // If the page is gone, the result has the errors of that, which are no other page's. Those of a timeout are.
         let is_kept = state.recent.last_ms() == Some(at_ms) && !cancellation.is_disconnected();
         if let Some(text) = text.as_ref().filter(|_| is_kept) {
             state.values.push((expressions.clone(), Arc::clone(text)));
@@ -209,7 +210,7 @@ fn bounded(values: &Answers, most_bytes: usize) -> Option<String> {
     text.or_else(|| serde_json::to_string(&too_large()).ok())
 }
 
-/// Makes of each tick what is watched. It belongs to the thread that takes the ticks.
+/// Turns each tick into what pages watch. It belongs to the thread that takes the ticks.
 #[derive(Debug)]
 pub(super) struct Publisher {
     live: Arc<Live>,
@@ -222,7 +223,7 @@ impl Publisher {
         Self { live, groups: Vec::new(), users: Users::default() }
     }
 
-    /// A tick was taken.
+    /// Publishes a tick to the pages that watch.
     pub(super) fn publish(&mut self, mut tick: Tick<'_>) {
         let live = Arc::clone(&self.live);
         let mut state = live.lock();
@@ -263,7 +264,7 @@ impl Publisher {
         }
     }
 
-    /// The rows that did something, and which are gone.
+    /// Returns the rows that did something and the pids that are gone, as JSON.
     fn tasks(
         &mut self,
         watched: Watched,

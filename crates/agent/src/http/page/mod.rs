@@ -84,9 +84,8 @@ pub(super) async fn style(State(shared): State<Arc<Shared>>, asked: HeaderMap) -
 }
 
 pub(super) fn reply(made: Result<impl Serialize, Refusal>) -> Response {
-    match made.map(serde_json::to_value) {
-        Ok(Ok(value)) => success(&value),
-        Ok(Err(_)) => internal("the reply cannot be written").into_response(),
+    match made {
+        Ok(made) => success(&made),
         Err(refusal) => refusal.into_response(),
     }
 }

@@ -8,13 +8,14 @@ use crate::metrics::TASK_TOTALS;
 use crate::task_sums::ChurnSummary;
 use crate::why::examiner::{Examiner, Share};
 use crate::why::finding::{Cost, Found, sentence};
-use crate::why::matchers::quoted;
 use crate::why::sentence::{Culprit, Evidence, Program, Sentence, Trouble};
 use crate::why::target::seen_asleep;
 
 const ON_CPU: &str = "rate(whit_task_on_cpu_seconds_total[W])";
 /// A program that uses nearly as much as the greatest is named beside it.
 const NEARLY: f64 = 0.7;
+/// A program that uses fewer CPUs computes nothing worth a sentence.
+const LEAST_COMPUTED: f64 = 0.7;
 /// So many are named at most.
 const MOST_HOGS: usize = 2;
 /// Fewer starts, or waits of one program, in each second are no trouble.
@@ -87,11 +88,11 @@ fn part_of_churn(examiner: &Examiner<'_>, churn: &ChurnSummary) -> Result<Option
     let Some((count, busy)) = cpus(examiner)? else { return Ok(None) };
     // No record says whose it is; that of processes which end at once is in it.
     let unrecorded = format!("sum(rate({TASK_TOTALS}{{state=\"unrecorded\"}}[W]))");
-    let mut used = examiner.number(&unrecorded)?.map_or(0.0, |unrecorded| unrecorded.value);
-    for name in names {
-        let of_name = format!("sum(rate(whit_task_on_cpu_seconds_total{{comm={}}}[W]))", quoted(name));
-        used += examiner.number(&of_name)?.map_or(0.0, |used| used.value);
-    }
+    let unrecorded = examiner.number(&unrecorded)?.map_or(0.0, |unrecorded| unrecorded.value);
+    // That of each program is read for [`super::missing`] as well. One expression a program would be a replay.
+    let of_programs = examiner.several(&format!("sum by (comm) ({ON_CPU})"))?;
+    let of_churn = of_programs.iter().filter(|program| names.contains(&program.name.get("comm")));
+    let used = unrecorded + of_churn.map(|program| program.value).sum::<f64>();
     let part = used / (count.value * busy.value);
     Ok(Some(if part < MOST { part } else { 1.0 }))
 }
@@ -178,9 +179,8 @@ pub(super) fn waiting(examiner: &Examiner<'_>) -> Found {
     if busy.value < BUSY || waited.value < 0.25 * cpus.value {
         return Ok(None);
     }
-    let mut hogs = examiner.greatest(MOST_HOGS, &[ON_CPU])?;
-    let least = hogs.first().map_or(0.0, |hog| hog.value * NEARLY);
-    hogs.retain(|hog| hog.value >= least);
+    let is_hog = |value: f64, first: Option<f64>| first.is_none_or(|first| value >= first * NEARLY);
+    let hogs = examiner.greatest(MOST_HOGS, &[ON_CPU], is_hog)?;
     let victim = waits.victim(examiner)?;
     let victim = victim.filter(|victim| hogs.iter().all(|hog| !hog.is_of(victim)));
     let mut who = match hogs.as_slice() {
@@ -229,9 +229,10 @@ pub(super) fn steal(examiner: &Examiner<'_>) -> Found {
 /// Finds the program that computes, where little waits.
 pub(super) fn computing(examiner: &Examiner<'_>) -> Found {
     // The question that [`waiting`] asks as well: one pass answers both.
-    let hog = examiner.greatest(MOST_HOGS, &[ON_CPU])?.into_iter().next();
+    let is_much = |value: f64, first: Option<f64>| first.is_none() && value > LEAST_COMPUTED;
+    let hog = examiner.greatest(MOST_HOGS, &[ON_CPU], is_much)?.into_iter().next();
     let waited = cpu_waits::all(examiner)?.map(|(waited, _)| waited);
-    let Some(hog) = hog.filter(|hog| hog.value > 0.7) else { return Ok(None) };
+    let Some(hog) = hog else { return Ok(None) };
     let waits = waited.as_ref().map_or(String::new(), |waited| {
         format!("; tasks waited {:.2} s in each second for a CPU", waited.value)
     });

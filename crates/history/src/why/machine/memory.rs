@@ -113,8 +113,7 @@ pub(super) fn waiting(examiner: &Examiner<'_>) -> Found {
     let read_again = read_again(examiner)?;
     let (cost, again) = match &read_again {
         Some(pages) => {
-            let bytes = bytes(pages.value * PAGE_BYTES);
-            let again = format!("; {bytes} in each second were dropped and read again");
+            let again = format!("; {} pages in each second were dropped and read again", count(pages.value));
             (Cost::of([Some(waited.clone()), for_disks]), again)
         }
         None => (Cost::of_memory(Some(waited.clone()), for_disks), String::new()),
