@@ -18,6 +18,7 @@ mod selection;
 mod sending;
 mod shipment;
 mod source;
+mod suspects;
 pub mod tables;
 mod unsettled;
 mod watch;

@@ -15,8 +15,9 @@ use crate::delivery::{Delivery, Later};
 use crate::options::ReceiverOptions;
 use crate::progress::{Found, Lock, Progress};
 use crate::samples::Part;
-use crate::shipment::{Shipment, Suspects};
+use crate::shipment::Shipment;
 use crate::source::{ORIGIN_COUNT, ORIGINS, Origin, Source};
+use crate::suspects::Suspects;
 use crate::unsettled::Unsettled;
 
 /// The part of a CPU that catching up may take.

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::time::{Duration, Instant};
 
 use formats::series_name::SeriesName;
 
 use crate::samples::NextSamples;
+use crate::suspects::Suspects;
 
 /// The most samples of a request.
 const MOST_SAMPLES: usize = 10_000;
@@ -18,11 +18,6 @@ const MOST_REFUSED: usize = 1000;
 const MOST_LATE: usize = 100;
 /// What receivers say of samples that are older than those that they have.
 const LATE: [&str; 5] = ["out of order", "out-of-order", "duplicate sample", "out of bounds", "too old"];
-/// A series that was refused in so many shipments one after another is set aside for a time.
-const MOST_REFUSALS: u32 = 3;
-const ASIDE: Duration = Duration::from_secs(600);
-/// Refused series that are known; beyond that all are tried again.
-const MOST_SUSPECTS: usize = 10_000;
 
 /// Samples of a series of a shipment.
 #[derive(Clone, Debug)]
@@ -77,7 +72,7 @@ impl Shipment {
         let (mut usual, mut others, mut refused) = (Vec::new(), Vec::new(), Vec::new());
         for (place, one) in series.iter().enumerate() {
             let piece = Piece { series: place, samples: 0..one.samples.len() };
-            match suspects.known.get(&one.name) {
+            match suspects.get(&one.name) {
                 None => usual.push(piece),
                 Some(suspect) if suspect.is_aside() => {
                     refused.push((place, one.samples.len(), suspect.message.clone()));
@@ -157,6 +152,14 @@ impl Shipment {
             .map(|(place, count, message)| (&self.series[*place].name, *count as u64, message.as_str()))
     }
 
+    /// Returns all series, each with what the receiver said if it was refused.
+    pub(crate) fn outcomes(&self) -> impl Iterator<Item = (&SeriesName, Option<&str>)> {
+        let refused: HashMap<usize, &str> =
+            self.refused.iter().map(|(place, _, message)| (*place, message.as_str())).collect();
+        let series = self.series.iter().enumerate();
+        series.map(move |(place, one)| (&one.name, refused.get(&place).copied()))
+    }
+
     /// Divides a request that was refused. A series that stands alone is refused; one that is too large is divided itself.
     ///
     /// # Errors
@@ -228,63 +231,6 @@ fn requests_of(pieces: Vec<Piece>) -> Vec<Vec<Piece>> {
     requests
 }
 
-/// Series that a receiver refused.
-#[derive(Debug, Default)]
-pub(crate) struct Suspects {
-    known: HashMap<SeriesName, Suspect>,
-}
-
-#[derive(Debug)]
-struct Suspect {
-    /// Shipments in which it was refused, one after another.
-    refusals: u32,
-    refused_at: Instant,
-    message: String,
-}
-
-impl Suspect {
-    /// After a time it is tried again.
-    fn is_aside(&self) -> bool {
-        self.refusals >= MOST_REFUSALS && self.refused_at.elapsed() < ASIDE
-    }
-}
-
-impl Suspects {
-    /// A series that is refused, and what the receiver said of it.
-    pub(crate) fn first(&self) -> Option<(String, &str)> {
-        let first = self.known.iter().min_by_key(|(name, _)| name.to_string());
-        first.map(|(name, suspect)| (name.to_string(), suspect.message.as_str()))
-    }
-
-    /// Learns from a shipment that is over.
-    pub(crate) fn learn(&mut self, shipment: &Shipment) {
-        // Where nothing was taken it is not about single series, unless others' are.
-        if shipment.taken_count == 0 && !shipment.is_receiver_fine {
-            return;
-        }
-        if self.known.len() > MOST_SUSPECTS {
-            self.known.clear();
-        }
-        let refused: HashMap<usize, &str> =
-            shipment.refused.iter().map(|(place, _, message)| (*place, message.as_str())).collect();
-        for (place, NextSamples { name, .. }) in shipment.series.iter().enumerate() {
-            match (refused.get(&place), self.known.get_mut(name)) {
-                (None, None) => {}
-                (None, Some(_)) => {
-                    self.known.remove(name);
-                }
-                // It was not sent.
-                (Some(_), Some(suspect)) if suspect.is_aside() => {}
-                (Some(message), known) => {
-                    let refusals = 1 + known.map_or(0, |suspect| suspect.refusals);
-                    let (refused_at, message) = (Instant::now(), (*message).to_owned());
-                    self.known.insert(name.clone(), Suspect { refusals, refused_at, message });
-                }
-            }
-        }
-    }
-}
-
 /// The answer that something about the samples is wrong.
 #[derive(Debug)]
 pub(crate) struct Refusal {
@@ -295,6 +241,7 @@ pub(crate) struct Refusal {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::suspects::MOST_REFUSALS;
 
     fn series(name: &str, count: usize) -> NextSamples {
         let samples = (0..count).map(|at_ms| (at_ms as i64, 1.0)).collect();
