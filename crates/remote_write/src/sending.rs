@@ -356,7 +356,7 @@ impl Sending {
         for (name, count, message) in shipment.refused() {
             self.progress.refuse(name.to_string(), count, message);
         }
-        self.suspects.learn(&shipment);
+        shipment.teach(&mut self.suspects);
         let name = &self.options.name;
         let refused = self.suspects.first().map(|(series, message)| {
             format!(

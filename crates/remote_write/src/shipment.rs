@@ -152,12 +152,16 @@ impl Shipment {
             .map(|(place, count, message)| (&self.series[*place].name, *count as u64, message.as_str()))
     }
 
-    /// Returns all series, each with what the receiver said if it was refused.
-    pub(crate) fn outcomes(&self) -> impl Iterator<Item = (&SeriesName, Option<&str>)> {
+    /// Lets suspects learn from a shipment that is over.
+    pub(crate) fn teach(&self, suspects: &mut Suspects) {
+        // Where nothing was taken it is not about single series, unless others' are.
+        if self.taken_count == 0 && !self.is_receiver_fine {
+            return;
+        }
         let refused: HashMap<usize, &str> =
             self.refused.iter().map(|(place, _, message)| (*place, message.as_str())).collect();
         let series = self.series.iter().enumerate();
-        series.map(move |(place, one)| (&one.name, refused.get(&place).copied()))
+        suspects.learn(series.map(|(place, one)| (&one.name, refused.get(&place).copied())));
     }
 
     /// Divides a request that was refused. A series that stands alone is refused; one that is too large is divided itself.
@@ -295,13 +299,13 @@ mod tests {
         let requests = send(&mut shipment);
         assert_eq!((shipment.taken_count, shipment.refused().count()), (99 * 4, 1));
         assert!(requests < 20, "{requests}");
-        suspects.learn(&shipment);
+        shipment.teach(&mut suspects);
         assert_eq!(suspects.first(), Some(("m37".to_owned(), "bad")));
         // It is alone from now on.
         for _ in 0..2 {
             let mut shipment = Shipment::new(hundred(), &suspects);
             assert_eq!(send(&mut shipment), 2);
-            suspects.learn(&shipment);
+            shipment.teach(&mut suspects);
         }
         // Then it is set aside.
         let mut shipment = Shipment::new(hundred(), &suspects);
@@ -312,7 +316,7 @@ mod tests {
         suspects.known.values_mut().for_each(|suspect| suspect.refusals = 1);
         let mut shipment = Shipment::new(hundred(), &suspects);
         super::tests::send(&mut shipment, &[], usize::MAX, "").unwrap();
-        suspects.learn(&shipment);
+        shipment.teach(&mut suspects);
         assert!(suspects.known.is_empty());
     }
 
@@ -325,7 +329,7 @@ mod tests {
             "it refuses everything: closed"
         );
         // Nothing is lost.
-        suspects.learn(&shipment);
+        shipment.teach(&mut suspects);
         assert!(suspects.known.is_empty() && shipment.refused().count() == 0);
         assert_eq!(send(&mut shipment, &[], usize::MAX, ""), Ok(1));
         assert_eq!(shipment.taken_count, 400);
@@ -378,7 +382,7 @@ mod tests {
             shipment.set_receiver_fine();
             send(&mut shipment, &["*"], usize::MAX, "too many labels").unwrap();
             assert_eq!((shipment.taken_count, shipment.refused().count()), (0, 100));
-            suspects.learn(&shipment);
+            shipment.teach(&mut suspects);
         }
         // All are set aside for a time.
         assert!(Shipment::new(hundred(), &suspects).is_over());

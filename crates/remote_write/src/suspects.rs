@@ -5,8 +5,6 @@ use std::time::{Duration, Instant};
 
 use formats::series_name::SeriesName;
 
-use crate::shipment::Shipment;
-
 /// A series that was refused in so many shipments one after another is set aside for a time.
 pub(crate) const MOST_REFUSALS: u32 = 3;
 const ASIDE: Duration = Duration::from_secs(600);
@@ -47,16 +45,12 @@ impl Suspects {
         first.map(|(name, suspect)| (name.to_string(), suspect.message.as_str()))
     }
 
-    /// Learns from a shipment that is over.
-    pub(crate) fn learn(&mut self, shipment: &Shipment) {
-        // Where nothing was taken it is not about single series, unless others' are.
-        if shipment.taken_count == 0 && !shipment.is_receiver_fine() {
-            return;
-        }
+    /// Learns from the series of a shipment that is over, each with what the receiver said if it was refused.
+    pub(crate) fn learn<'s>(&mut self, outcomes: impl Iterator<Item = (&'s SeriesName, Option<&'s str>)>) {
         if self.known.len() > MOST_SUSPECTS {
             self.known.clear();
         }
-        for (name, refused) in shipment.outcomes() {
+        for (name, refused) in outcomes {
             match (refused, self.known.get_mut(name)) {
                 (None, None) => {}
                 (None, Some(_)) => {
