@@ -238,6 +238,7 @@ mod tests {
             "mon 09:60-10:00",
             "july",
             "july 4 22:00-02:00",
+            "00:00-24:00, july 4 00:00-00:00, 09:00-17:00",
             "mon except",
         ] {
             assert!(wrong.parse::<Period>().is_err(), "{wrong}");

@@ -125,11 +125,13 @@ impl Schedule {
         self.entries[place].is_hurried
     }
 
-    /// Gives all their next times anew: the clock was set.
+    /// Gives all their next times anew: the clock was set. Those that are to be done at once still are.
     pub(super) fn set_all_anew(&mut self, now_ms: i64) {
         for place in 0..self.entries.len() {
-            if self.entries[place].due_ms.is_some() {
-                self.set_next(place, now_ms);
+            match &self.entries[place] {
+                Entry { due_ms: None, .. } => {}
+                Entry { is_hurried: true, .. } => self.set_due(place, now_ms),
+                _ => self.set_next(place, now_ms),
             }
         }
     }
@@ -250,6 +252,10 @@ mod tests {
         schedule.set_all_anew(-10_000_000);
         assert!(schedule.first_after(-10_000_000).unwrap() < -9_690_000);
         assert!(schedule.due(-10_000_000).is_empty());
+        // What was asked for is not forgotten.
+        schedule.hurry(1, -10_000_000);
+        schedule.set_all_anew(-20_000_000);
+        assert_eq!(schedule.due(-20_000_000), [1]);
     }
 
     #[test]

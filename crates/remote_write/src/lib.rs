@@ -22,6 +22,7 @@ mod suspects;
 pub mod tables;
 mod unsettled;
 mod watch;
+mod whole_refusal;
 
 pub use options::ReceiverOptions;
 pub use progress::{Progress, RefusedSeries};

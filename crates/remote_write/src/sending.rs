@@ -242,8 +242,11 @@ impl Sending {
 
     /// Tries again what was refused, one origin after the other.
     fn next_refused(&mut self) -> Option<OnItsWay> {
-        let places = (0..ORIGIN_COUNT).map(|step| (self.next_origin + step) % ORIGIN_COUNT);
-        let place = places.into_iter().find(|place| self.refused[*place].is_some())?;
+        let mut places = (0..ORIGIN_COUNT).map(|step| (self.next_origin + step) % ORIGIN_COUNT);
+        let is_due = |place: &usize| {
+            self.refused[*place].as_ref().is_some_and(|refused| refused.shipment.may_be_tried())
+        };
+        let place = places.find(is_due)?;
         self.next_origin = place + 1;
         self.refused[place].take()
     }
@@ -375,7 +378,7 @@ impl Sending {
             )
         });
         self.log.fault("the names of series", conflict);
-        self.say(None);
+        self.say_end();
     }
 
     /// Lets what the receiver took last go out again, in an outage that begins. What is on its way stays.

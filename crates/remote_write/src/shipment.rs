@@ -7,6 +7,7 @@ use formats::series_name::SeriesName;
 
 use crate::samples::NextSamples;
 use crate::suspects::Suspects;
+use crate::whole_refusal::WholeRefusal;
 
 /// The most samples of a request.
 const MOST_SAMPLES: usize = 10_000;
@@ -56,6 +57,7 @@ pub(crate) struct Shipment {
     fates: Vec<Fate>,
     /// The receiver takes samples of other origins. If it refuses these, the reason is in them, and not in the receiver.
     is_receiver_fine: bool,
+    whole_refusal: Option<WholeRefusal>,
     /// Requests that were refused.
     refused_requests: usize,
     pub(crate) requests_count: u64,
@@ -90,6 +92,7 @@ impl Shipment {
             waiting: first.clone(),
             first,
             is_receiver_fine: false,
+            whole_refusal: None,
             refused_requests: 0,
             requests_count: 0,
             sent_bytes: 0,
@@ -130,9 +133,14 @@ impl Shipment {
         self.waiting.push(request);
     }
 
-    /// Takes note that the receiver takes samples of others.
+    /// Takes note that the receiver takes samples of others. That counts when this shipment was refused for long enough.
     pub(crate) fn set_receiver_fine(&mut self) {
-        self.is_receiver_fine = true;
+        self.is_receiver_fine = self.whole_refusal.is_none_or(|refusal| refusal.is_for_long());
+    }
+
+    /// Returns whether it may be tried again after it was refused as a whole.
+    pub(crate) fn may_be_tried(&self) -> bool {
+        self.whole_refusal.is_none_or(|refusal| refusal.may_be_tried())
     }
 
     /// Returns whether the receiver takes samples of others.
@@ -197,6 +205,7 @@ impl Shipment {
         if self.taken_count > 0 || self.is_receiver_fine || in_vain < MOST_ALONE {
             return Ok(());
         }
+        self.whole_refusal = Some(WholeRefusal::after(self.whole_refusal));
         self.refused.truncate(self.aside);
         self.fates.fill(Fate::default());
         (self.waiting, self.refused_requests) = (self.first.clone(), 0);
@@ -378,7 +387,14 @@ mod tests {
         let mut suspects = Suspects::default();
         for _ in 0..MOST_REFUSALS {
             let mut shipment = Shipment::new(hundred(), &suspects);
+            assert!(shipment.may_be_tried());
             assert!(send(&mut shipment, &["*"], usize::MAX, "too many labels").is_err());
+            assert!(!shipment.may_be_tried());
+            // A limit of the receiver may be raised.
+            shipment.set_receiver_fine();
+            assert!(!shipment.is_receiver_fine());
+            assert!(send(&mut shipment, &["*"], usize::MAX, "too many labels").is_err());
+            shipment.whole_refusal.as_mut().unwrap().let_time_pass();
             shipment.set_receiver_fine();
             send(&mut shipment, &["*"], usize::MAX, "too many labels").unwrap();
             assert_eq!((shipment.taken_count, shipment.refused().count()), (0, 100));

@@ -33,7 +33,12 @@ impl Sending {
         let name = &self.options.name;
         match (&trouble, self.is_in_trouble) {
             (Some(trouble), false) => {
-                let rest = "it is tried again, and nothing is lost as long as the history has it";
+                let rest = match self.refused.iter().any(Option::is_some) {
+                    true => {
+                        "it is tried again; if other samples are taken, these are left out after five minutes"
+                    }
+                    false => "it is tried again, and nothing is lost as long as the history has it",
+                };
                 self.log
                     .write(Level::Warning, &format!("remote write to {name}: {}; {rest}", trouble.shown()));
             }
@@ -46,10 +51,18 @@ impl Sending {
         self.keep();
     }
 
+    /// Says that a trouble is over, unless a shipment is still refused.
+    pub(super) fn say_end(&mut self) {
+        match self.refused.iter().any(Option::is_some) {
+            true => self.keep(),
+            false => self.say(None),
+        }
+    }
+
     /// Says what cannot be read, where nothing is to be sent.
     pub(super) fn rest(&mut self) {
         if self.is_in_trouble {
-            self.say(None);
+            return self.say_end();
         }
         let unread = self.unread();
         if self.progress.trouble != unread {
