@@ -5,13 +5,13 @@
 //! in one replay, and the expressions are evaluated again, until nothing is missing. With [`BriefProcesses::Exact`] the last evaluation equals one over
 //! [`Past`].
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 use facts::catalog::Kind;
 use formats::series_name::METRIC;
 use query::{
-    Condition, Limits, Matcher, OwnedSelection, Query, QueryError, Samples, Selection, Series, Source,
+    Answer, Condition, Limits, Matcher, OwnedSelection, Query, QueryError, Samples, Selection, Series, Source,
 };
 
 use super::Past;
@@ -34,6 +34,10 @@ pub struct BatchedSource<'p> {
     cached: RefCell<HashMap<String, Vec<Series>>>,
     cached_samples: RefCell<usize>,
     missing: RefCell<Missing>,
+    /// Answers to expressions at instants in milliseconds since 1970, of those that missed nothing.
+    answers: RefCell<HashMap<(String, i64), Answer>>,
+    /// Selections that had no series yet, so far.
+    gaps: Cell<u64>,
     /// The summaries of what is watched beside them, by the time range.
     watched: RefCell<HashMap<[i64; 2], WatchedSummary>>,
     is_batching: bool,
@@ -79,6 +83,8 @@ impl<'p> BatchedSource<'p> {
             cached: RefCell::default(),
             cached_samples: RefCell::default(),
             missing: RefCell::default(),
+            answers: RefCell::default(),
+            gaps: Cell::default(),
             watched: RefCell::default(),
             is_batching: true,
             brief,
@@ -104,6 +110,24 @@ impl<'p> BatchedSource<'p> {
     /// Returns the history.
     pub fn past(&self) -> &'p Past {
         self.past
+    }
+
+    /// Returns the answer to an expression at an instant in milliseconds since 1970. What is asked again, as each evaluation does, is answered
+    /// once.
+    ///
+    /// # Errors
+    /// If the expression is wrong, or its answer exceeds the limits.
+    pub fn answer(&self, expression: &str, at_ms: i64, limits: &Limits<'_>) -> Result<Answer, QueryError> {
+        let key = (expression.to_owned(), at_ms);
+        if let Some(known) = self.answers.borrow().get(&key) {
+            return Ok(known.clone());
+        }
+        let gaps = self.gaps.get();
+        let answer = Query::parse(expression)?.at(self, at_ms, limits)?;
+        if self.gaps.get() == gaps {
+            self.answers.borrow_mut().insert(key, answer.clone());
+        }
+        Ok(answer)
     }
 
     /// Returns what is watched beside the figures of tasks, between two times in milliseconds since 1970.
@@ -204,6 +228,7 @@ impl Source for BatchedSource<'_> {
         let is_of_tasks_alone = || !self.past.has_series(|series| selection.is_met_by(series));
         if self.is_batching && has_room && task_counter(selection).is_some() && is_of_tasks_alone() {
             let range = [selection.from_ms, selection.to_ms];
+            self.gaps.set(self.gaps.get() + 1);
             self.missing.borrow_mut().0.entry(range).or_default().selections.insert(key, selection.owned());
             return Ok(Vec::new());
         }

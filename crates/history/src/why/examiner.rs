@@ -1,7 +1,7 @@
 //! Questions about a window, and what was answered.
 
 use formats::series_name::SeriesName;
-use query::{Answer, Limits, Query, QueryError};
+use query::{Answer, Limits, QueryError};
 
 use super::matchers::{of_cgroup, quoted};
 use super::sentence::{Culprit, Evidence, Program, Window};
@@ -61,8 +61,7 @@ impl<'p> Examiner<'p> {
     }
 
     fn ask(&self, expression: &str) -> Result<Vec<(SeriesName, f64)>, QueryError> {
-        let answer = Query::parse(expression)?.at(self.past, self.window.to_ms, self.limits)?;
-        Ok(match answer {
+        Ok(match self.past.answer(expression, self.window.to_ms, self.limits)? {
             Answer::Scalar(point) => vec![(SeriesName::default(), point.value)],
             Answer::Vector(series) => series.into_iter().map(|(name, point)| (name, point.value)).collect(),
             _ => Vec::new(),
@@ -184,13 +183,16 @@ impl<'p> Examiner<'p> {
     /// Returns the sum over all tasks and its expression: the recorded total, or the sum over the visible tasks if the requester may not see
     /// that one.
     pub(super) fn total(&self, states: &str, sum: &str) -> Result<Option<(Evidence, String)>, QueryError> {
-        let recorded = format!("sum(rate({}{{state=~\"{states}\"}}[W]))", metrics::TASK_TOTALS);
-        for expression in [recorded, sum.to_owned()] {
-            if let Some(evidence) = self.number(&expression)? {
-                return Ok(Some((evidence, expression)));
-            }
+        if let Some(recorded) = self.recorded_total(states)? {
+            return Ok(Some(recorded));
         }
-        Ok(None)
+        Ok(self.number(sum)?.map(|evidence| (evidence, sum.to_owned())))
+    }
+
+    /// Returns the recorded sum over all tasks and its expression, which takes no pass over tasks.
+    pub(super) fn recorded_total(&self, states: &str) -> Result<Option<(Evidence, String)>, QueryError> {
+        let recorded = format!("sum(rate({}{{state=~\"{states}\"}}[W]))", metrics::TASK_TOTALS);
+        Ok(self.number(&recorded)?.map(|evidence| (evidence, recorded)))
     }
 }
 
@@ -279,6 +281,8 @@ impl Share {
 
 #[cfg(test)]
 mod tests {
+    use query::Query;
+
     use super::*;
 
     #[test]

@@ -15,6 +15,8 @@ const LEAST_PART: f64 = 0.5;
 const LEAST_LEFT: f64 = 0.1;
 /// The smallest page that Linux has; /proc/vmstat counts pages.
 const PAGE_BYTES: f64 = 4096.0;
+/// Waits for memory in each second that are no trouble.
+const LEAST_WAITED: f64 = 0.05;
 /// Fewer pages in each second do not make tasks wait.
 const LEAST_PAGES: f64 = 200.0;
 const RECLAIM: &str = "whit_task_reclaim_seconds_total";
@@ -101,10 +103,14 @@ fn read_again(examiner: &Examiner<'_>) -> Result<Option<Evidence>, QueryError> {
 
 /// Tasks that wait until memory is freed, or until what was dropped is read again.
 pub(super) fn waiting(examiner: &Examiner<'_>) -> Found {
-    let Some((waited, waits)) = total(examiner, "reclaim|thrashing", &[RECLAIM, THRASHING])? else {
+    const STATES: &str = "reclaim|thrashing";
+    let is_little = |waited: &Evidence| waited.value <= LEAST_WAITED;
+    // Mostly they wait for nothing, which the recorded sum says alone.
+    if examiner.recorded_total(STATES)?.is_some_and(|(waited, _)| is_little(&waited)) {
         return Ok(None);
-    };
-    if waited.value <= 0.05 {
+    }
+    let Some((waited, waits)) = total(examiner, STATES, &[RECLAIM, THRASHING])? else { return Ok(None) };
+    if is_little(&waited) {
         return Ok(None);
     }
     let scarcity = Scarcity::find(examiner, &[RECLAIM, THRASHING])?;
