@@ -223,7 +223,7 @@ async function fill(): Promise<void> {
   const { signal } = asked;
   is_asking = true;
   try {
-    await plots?.show(shown, status.tick_ms, view.zone, signal);
+    await plots?.show(shown, status.tick_ms, view.zone, signal).then(watch);
   } catch (error) {
     say_error(error, signal);
   } finally {

@@ -125,8 +125,9 @@ impl CheckFigures {
         values.dedup_by_key(|(id, _)| *id);
         self.series = others + values.len();
         let lasts_ms = (check.interval * INTERVALS).as_millis() as i64;
-        self.results
-            .insert(key, ResultValues { until_ms: at_ms.saturating_add(lasts_ms), values: values.into() });
+        // No result follows one that is too old by itself.
+        let until_ms = if status.is_stale { i64::MAX } else { at_ms.saturating_add(lasts_ms) };
+        self.results.insert(key, ResultValues { until_ms, values: values.into() });
     }
 
     /// Adds what a run cost.

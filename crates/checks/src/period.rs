@@ -94,15 +94,17 @@ impl FromStr for Times {
             // As in Nagios, times without days are more of the days before.
             let days = if own_days.is_empty() { days_before } else { own_days };
             if own_days.is_empty() && were_none {
-                return Err(format!("\"{part}\" follows days without a time: name its days, before those"));
+                return Err(format!(
+                    "\"{part}\" has no days of its own, and stands behind a date without times: write its days before it, or put it first"
+                ));
             }
             days_before = days;
             let (from, until) = minutes;
             // No time at all: a holiday.
             let is_none = minutes == (0, 0);
-            were_none = is_none;
             match days_of(days) {
                 Ok(days) => {
+                    were_none = false;
                     if from < until {
                         times.of_week.push(WeekRange { days, minutes });
                     } else if !is_none {
@@ -118,7 +120,10 @@ impl FromStr for Times {
                     Ok(_) if from >= until && !is_none => {
                         return Err(format!("\"{part}\" ends before it begins"));
                     }
-                    Ok(dates) => times.of_dates.push((dates, minutes)),
+                    Ok(dates) => {
+                        were_none = is_none;
+                        times.of_dates.push((dates, minutes));
+                    }
                     Err(()) => return Err(error),
                 },
             }

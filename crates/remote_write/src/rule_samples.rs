@@ -141,6 +141,9 @@ impl RuleReader {
             let deadline = Instant::now() + LONGEST_OF_ALL;
             let evaluate = |due: &Due<'_>| {
                 let left = deadline.saturating_duration_since(Instant::now());
+                if left.is_zero() {
+                    return Err(NoAnswer::Refused("the rules before it took all of the time".to_owned()));
+                }
                 within_limits(LONGEST_ALONE.min(left), |limits| due.evaluate(past, limits))
             };
             due.iter().map(evaluate).collect()

@@ -103,7 +103,9 @@ impl Reader {
         // not written yet.
         let to_ns = newest_ns.or((!is_last).then_some(end_ns));
         let Some(to_ns) = to_ns else { return Ok(None) };
-        self.before = Some((to_ns, newest_ns.unwrap_or(tick_ns)));
+        // Not as far back as one likes: all of it is read again for each part.
+        let last_tick_ns = newest_ns.unwrap_or(tick_ns.max(to_ns.saturating_sub(LONGEST_NS)));
+        self.before = Some((to_ns, last_tick_ns));
         let series = series.iter().zip(samples).filter(|(_, samples)| !samples.is_empty());
         let series =
             series.map(|((_, name), samples)| NextSamples { name: name.clone(), samples: in_order(samples) });

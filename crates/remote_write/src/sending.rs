@@ -61,7 +61,7 @@ pub(crate) struct Sending {
     progress: Progress,
     shared: SharedProgress,
     on_its_way: Option<OnItsWay>,
-    /// Shipments that were refused as a whole, by [`Origin`]. They wait until the receiver takes samples of another origin.
+    /// Shipments that were refused as a whole, by [`Origin`]. They are tried again after pauses, until they are taken or left out.
     refused: [Option<OnItsWay>; ORIGIN_COUNT],
     /// When all origins were asked anew.
     passed_at: Instant,
@@ -194,6 +194,8 @@ impl Sending {
             {
                 let origin = refused.origin as usize;
                 self.refused[origin] = Some(refused);
+                // That it may be left out is said, also behind another trouble.
+                self.is_in_trouble = false;
             }
             if later.is_unreached && !std::mem::replace(&mut self.is_unreached, true) {
                 self.step_back();
@@ -395,6 +397,7 @@ impl Sending {
             on_its_way.is_in_doubt |= taken.is_some() || has_moved[on_its_way.origin as usize];
         }
         for refused in self.refused.iter_mut().flatten() {
+            refused.shipment.forget_refusals();
             refused.is_in_doubt |= has_moved[refused.origin as usize];
         }
         self.keep();

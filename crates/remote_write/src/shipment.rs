@@ -128,9 +128,15 @@ impl Shipment {
 
     /// Puts back a request that is to be made again.
     pub(crate) fn put_back(&mut self, request: Request) {
-        // Whether it takes others is to be seen anew after an outage.
+        // Whether it takes others, and refuses these for long, is to be seen anew after an outage.
         self.is_receiver_fine = false;
+        self.forget_refusals();
         self.waiting.push(request);
+    }
+
+    /// Takes note of an outage: for how long it is refused is to be seen anew.
+    pub(crate) fn forget_refusals(&mut self) {
+        self.whole_refusal = None;
     }
 
     /// Takes note that the receiver takes samples of others. That counts when this shipment was refused for long enough.
@@ -140,7 +146,7 @@ impl Shipment {
 
     /// Returns whether it may be tried again after it was refused as a whole.
     pub(crate) fn may_be_tried(&self) -> bool {
-        self.whole_refusal.is_none_or(|refusal| refusal.may_be_tried())
+        self.whole_refusal.is_none_or(|one| one.may_be_tried())
     }
 
     /// Returns whether the receiver takes samples of others.
@@ -162,7 +168,7 @@ impl Shipment {
 
     /// Lets suspects learn from a shipment that is over.
     pub(crate) fn teach(&self, suspects: &mut Suspects) {
-        // Where nothing was taken it is not about single series, unless others' are.
+        // Where nothing was taken it is not about single series, unless others' are. What goes out again may be late, and not what follows.
         if self.taken_count == 0 && !self.is_receiver_fine {
             return;
         }
@@ -179,7 +185,7 @@ impl Shipment {
     pub(crate) fn divide(&mut self, request: Request, answer: &Refusal) -> Result<(), String> {
         self.refused_requests += 1;
         let Request { root, pieces } = request;
-        // The receiver had so much of it that the answer to it must have been lost: what is left of it is sent as it is.
+        // The receiver had so much of it that the answer to it must have been lost: what is left of it is refused without being divided.
         let Fate { is_taken, late, .. } = self.fates[root];
         let is_known = !is_taken && late >= MOST_LATE && is_late(&answer.message);
         let halves = match &pieces[..] {
@@ -296,15 +302,11 @@ mod tests {
         (0..count).map(|number| series(&format!("m{number}"), samples)).collect()
     }
 
-    fn hundred() -> Vec<NextSamples> {
-        many(100, 4)
-    }
-
     #[test]
     fn the_bad_series_stands_alone_and_all_else_is_taken() {
         let send = |shipment: &mut Shipment| send(shipment, &["m37"], usize::MAX, "bad").unwrap();
         let mut suspects = Suspects::default();
-        let mut shipment = Shipment::new(hundred(), &suspects);
+        let mut shipment = Shipment::new(many(100, 4), &suspects);
         let requests = send(&mut shipment);
         assert_eq!((shipment.taken_count, shipment.refused().count()), (99 * 4, 1));
         assert!(requests < 20, "{requests}");
@@ -312,18 +314,18 @@ mod tests {
         assert_eq!(suspects.first(), Some(("m37".to_owned(), "bad")));
         // It is alone from now on.
         for _ in 0..2 {
-            let mut shipment = Shipment::new(hundred(), &suspects);
+            let mut shipment = Shipment::new(many(100, 4), &suspects);
             assert_eq!(send(&mut shipment), 2);
             shipment.teach(&mut suspects);
         }
         // Then it is set aside.
-        let mut shipment = Shipment::new(hundred(), &suspects);
+        let mut shipment = Shipment::new(many(100, 4), &suspects);
         assert_eq!(send(&mut shipment), 1);
         let refused: Vec<_> = shipment.refused().collect();
         assert_eq!((refused[0].0.metric(), refused[0].1, refused[0].2), ("m37", 4, "bad"));
         // One that is taken again is like all others.
         suspects.known.values_mut().for_each(|suspect| suspect.refusals = 1);
-        let mut shipment = Shipment::new(hundred(), &suspects);
+        let mut shipment = Shipment::new(many(100, 4), &suspects);
         super::tests::send(&mut shipment, &[], usize::MAX, "").unwrap();
         shipment.teach(&mut suspects);
         assert!(suspects.known.is_empty());
@@ -332,7 +334,7 @@ mod tests {
     #[test]
     fn a_receiver_that_refuses_everything_is_in_trouble() {
         let mut suspects = Suspects::default();
-        let mut shipment = Shipment::new(hundred(), &suspects);
+        let mut shipment = Shipment::new(many(100, 4), &suspects);
         assert_eq!(
             send(&mut shipment, &["*"], usize::MAX, "closed").unwrap_err(),
             "it refuses everything: closed"
@@ -356,7 +358,7 @@ mod tests {
 
     #[test]
     fn a_late_series_hides_no_trouble_of_the_receiver() {
-        let mut shipment = Shipment::new(hundred(), &Suspects::default());
+        let mut shipment = Shipment::new(many(100, 4), &Suspects::default());
         let outcome = send_by(&mut shipment, usize::MAX, |name| match name {
             "m0" => Some(LATE_MESSAGE),
             _ => Some("too many series"),
@@ -375,7 +377,7 @@ mod tests {
         assert_eq!((shipment.taken_count, shipment.refused().count()), (200 * 50, 200));
         assert!(requests < 2 * MOST_LATE + 20, "{requests}");
         // Nor of the rest of the same one.
-        let mut shipment = Shipment::new(hundred(), &Suspects::default());
+        let mut shipment = Shipment::new(many(100, 4), &Suspects::default());
         let mut late = had[..MOST_ALONE + 1].to_vec();
         late.push("m24");
         send(&mut shipment, &late, usize::MAX, LATE_MESSAGE).unwrap();
@@ -386,7 +388,7 @@ mod tests {
     fn a_receiver_that_takes_others_is_in_no_trouble() {
         let mut suspects = Suspects::default();
         for _ in 0..MOST_REFUSALS {
-            let mut shipment = Shipment::new(hundred(), &suspects);
+            let mut shipment = Shipment::new(many(100, 4), &suspects);
             assert!(shipment.may_be_tried());
             assert!(send(&mut shipment, &["*"], usize::MAX, "too many labels").is_err());
             assert!(!shipment.may_be_tried());
@@ -401,7 +403,7 @@ mod tests {
             shipment.teach(&mut suspects);
         }
         // All are set aside for a time.
-        assert!(Shipment::new(hundred(), &suspects).is_over());
+        assert!(Shipment::new(many(100, 4), &suspects).is_over());
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub(crate) struct Suspects {
     pub(crate) known: HashMap<SeriesName, Suspect>,
 }
 
-/// Such a series.
+/// A series that was refused.
 #[derive(Debug)]
 pub(crate) struct Suspect {
     /// Shipments in which it was refused, one after another.

@@ -108,21 +108,26 @@ impl Block {
         BlockColumns { boot: self.boot, clocks, values: columns.into_iter().collect() }
     }
 
-    /// Returns the columns of some series, those that have a value.
-    pub(crate) fn columns_of(&self, ids: &[SeriesId]) -> BlockColumns {
+    /// Returns the columns of some series, those that have a value here.
+    pub(crate) fn columns_of(&self, mut ids: Vec<SeriesId>) -> BlockColumns {
+        ids.sort_unstable();
         let mut clocks = Vec::with_capacity(self.entries.len());
         let mut values = Values::new();
-        let mut columns: BTreeMap<SeriesId, Vec<Option<f64>>> =
-            ids.iter().map(|id| (*id, Vec::with_capacity(self.entries.len()))).collect();
-        for entry in &self.entries {
+        let mut columns: BTreeMap<SeriesId, Vec<Option<f64>>> = BTreeMap::new();
+        for (tick, entry) in self.entries.iter().enumerate() {
             let Some(clock) = journal::apply(entry, &mut values) else { break };
             clocks.push(clock);
-            for (id, column) in &mut columns {
-                let place = values.binary_search_by_key(id, |(known, _)| *known);
-                column.push(place.ok().map(|place| values[place].1));
+            let mut wanted = ids.iter().peekable();
+            for (id, value) in &values {
+                while wanted.next_if(|wanted| *wanted < id).is_some() {}
+                if wanted.peek() == Some(&id) {
+                    let column = columns.entry(*id).or_default();
+                    column.resize(tick, None);
+                    column.push(Some(*value));
+                }
             }
         }
-        columns.retain(|_, column| column.iter().any(Option::is_some));
+        columns.values_mut().for_each(|column| column.resize(clocks.len(), None));
         BlockColumns { boot: self.boot, clocks, values: columns }
     }
 }

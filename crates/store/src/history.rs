@@ -323,10 +323,8 @@ impl HistoryFile {
                 }
                 continue;
             }
-            let mut columns = (names.len() > 1).then(|| {
-                let ids: Vec<SeriesId> = wanted().map(|(_, id)| id).collect();
-                block.columns_of(&ids)
-            });
+            let mut columns =
+                (names.len() > 1).then(|| block.columns_of(wanted().map(|(_, id)| id).collect()));
             for (place, id) in wanted() {
                 let (clocks, values) = match &mut columns {
                     Some(columns) => (columns.clocks.clone(), columns.values.remove(&id).unwrap_or_default()),

@@ -131,7 +131,8 @@ impl Past {
         };
         // A machine that was suspended has a gap within a span.
         let names = self.of_every_tick();
-        let first_ns = begun.iter().map(|(first_ns, _)| *first_ns).min().unwrap_or(until_ns);
+        let contains_it = begun.iter().filter(|(_, last_ns)| *last_ns >= until_ns);
+        let first_ns = contains_it.map(|(first_ns, _)| *first_ns).max().unwrap_or(until_ns);
         for back in BACK.into_iter().chain([FURTHEST_BACK, i64::MAX]) {
             let mut last: Option<i64> = None;
             let from_ns = until_ns.saturating_sub(back).max(first_ns);

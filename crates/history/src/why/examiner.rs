@@ -127,7 +127,7 @@ impl<'p> Examiner<'p> {
 
     /// Returns the shares that do most of something, which is the sum of some rates, the greatest first: the tasks of one name in a cgroup,
     /// or the process among them that does nearly all of it. `is_named` says of a value whether it is of interest beside that of the first
-    /// share, or by itself if it is the first: the others are not looked at more closely, which takes a replay for each.
+    /// share, or by itself if it is the first. Those behind one that is not are not looked at, which takes a replay for each.
     pub(super) fn greatest(
         &self,
         count: usize,
@@ -142,10 +142,13 @@ impl<'p> Examiner<'p> {
             let first = shares.first().map(|first| first.value);
             // One process of it does no more.
             if !is_named(program.value, first) {
-                continue;
+                break;
             }
             let share = self.narrowed(program, &processes, rates)?;
-            shares.extend(Some(share).filter(|share| is_named(share.value, first)));
+            if !is_named(share.value, first) {
+                break;
+            }
+            shares.push(share);
         }
         Ok(shares)
     }

@@ -169,7 +169,7 @@ fn on_one_machine() -> Result<(), Failed> {
     fs::write(
         &ask,
         format!(
-            "until {WHIT} fleet --from http://198.18.0.1:8428 | grep '^3 machines, [1-3] critical'; do sleep 0.5; done"
+            "until {WHIT} fleet --from http://198.18.0.1:18428 | grep '^3 machines, [1-3] critical'; do sleep 0.5; done"
         ),
     )?;
     fs::write(

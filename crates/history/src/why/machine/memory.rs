@@ -65,8 +65,7 @@ pub(super) fn swapping(examiner: &Examiner<'_>) -> Found {
     let waited = total(examiner, "swap_in|reclaim|thrashing", &waits)?.map(|(waited, _)| waited);
     let scarcity = Scarcity::find(examiner, &waits)?;
     let for_disks = examiner.number(IO_PRESSURE)?;
-    let moved = ["node_disk_written_bytes_total", "node_disk_read_bytes_total"];
-    let cost = match is_most_of_disks(examiner, rate.value, &moved)? {
+    let cost = match is_most_of_disks(examiner, rate.value)? {
         true => Cost::of([waited, for_disks]),
         false => Cost::of_memory(waited, for_disks),
     };
@@ -80,24 +79,19 @@ pub(super) fn swapping(examiner: &Examiner<'_>) -> Found {
     Ok(Some(sentence(Trouble::Swapping, cost, text, scarcity.culprit, evidence)))
 }
 
-/// Returns whether pages are at least half of what the disk moves that moves most, by the sum of its counters: tasks wait for disks because
-/// of them then.
-fn is_most_of_disks(
-    examiner: &Examiner<'_>,
-    pages_per_s: f64,
-    counters: &[&str],
-) -> Result<bool, QueryError> {
-    let rates: Vec<String> = counters.iter().map(|counter| format!("rate({counter}[W])")).collect();
-    let moved = examiner.number(&format!("max({})", rates.join(" + on (device) ")))?;
+/// Returns whether pages are at least half of what the disk moves that moves most: tasks wait for disks because of them then.
+fn is_most_of_disks(examiner: &Examiner<'_>, pages_per_s: f64) -> Result<bool, QueryError> {
+    let [written, read] = ["node_disk_written_bytes_total", "node_disk_read_bytes_total"];
+    let moved = examiner.number(&format!("max(rate({written}[W]) + on (device) rate({read}[W]))"))?;
     Ok(moved.is_some_and(|moved| pages_per_s * PAGE_BYTES >= moved.value / 2.0))
 }
 
-/// Pages of files in each second that were dropped and read again, if they are most of what a disk reads.
+/// Returns the pages of files in each second that were dropped and read again, if they are most of what a disk moves.
 fn read_again(examiner: &Examiner<'_>) -> Result<Option<Evidence>, QueryError> {
     let Some(pages) = examiner.number("rate(node_vmstat_workingset_refault_file[W])")? else {
         return Ok(None);
     };
-    let is_most = is_most_of_disks(examiner, pages.value, &["node_disk_read_bytes_total"])?;
+    let is_most = is_most_of_disks(examiner, pages.value)?;
     Ok(Some(pages).filter(|pages| is_most && pages.value > LEAST_PAGES))
 }
 
