@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 /// It is tried again for this time, also if the receiver takes other samples: a limit of the receiver may be raised.
-const LONG: Duration = Duration::from_secs(300);
+const LONG: Duration = Duration::from_secs(60);
 /// The pauses before it is tried again: the first, and the longest.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);

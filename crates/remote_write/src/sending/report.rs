@@ -35,7 +35,7 @@ impl Sending {
             (Some(trouble), false) => {
                 let rest = match self.refused.iter().any(Option::is_some) {
                     true => {
-                        "it is tried again; what it still refuses in five minutes is left out if it takes other samples"
+                        "it is tried again; what it still refuses in a minute is left out if it takes other samples"
                     }
                     false => "it is tried again, and nothing is lost as long as the history has it",
                 };
