@@ -11,8 +11,17 @@ use remote_store::Asked;
 
 use crate::{Fleet, INSTANCE, TOO_SLOW};
 
-/// The recording rules that agents have by themselves, `level:metric:operation`.
-const RULES: &str = "whit_task_(on_cpu_seconds:rate1m|run_queue_seconds:rate1m|block_io_seconds:rate1m|memory_seconds:rate1m|resident_bytes)";
+/// A figure of a use.
+type Figure = fn(&mut Use) -> &mut Option<f64>;
+
+/// The recording rules that agents have by themselves, `level:metric:operation` without the level, and the figure that each is.
+const RULES: [(&str, Figure); 5] = [
+    ("whit_task_on_cpu_seconds:rate1m", |one| &mut one.on_cpu_ratio),
+    ("whit_task_run_queue_seconds:rate1m", |one| &mut one.run_queue_ratio),
+    ("whit_task_block_io_seconds:rate1m", |one| &mut one.block_io_ratio),
+    ("whit_task_memory_seconds:rate1m", |one| &mut one.memory_ratio),
+    ("whit_task_resident_bytes", |one| &mut one.resident_bytes),
+];
 
 /// What the tasks of a program or of a unit did, all together. A figure is `None` if the program is not among the largest twenty by it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -42,14 +51,7 @@ impl Use {
 
     /// Returns the figure of a default recording rule, by its name without the level. `None`: it is not one of these.
     fn figure(&mut self, metric: &str) -> Option<&mut Option<f64>> {
-        Some(match metric {
-            "whit_task_on_cpu_seconds:rate1m" => &mut self.on_cpu_ratio,
-            "whit_task_run_queue_seconds:rate1m" => &mut self.run_queue_ratio,
-            "whit_task_block_io_seconds:rate1m" => &mut self.block_io_ratio,
-            "whit_task_memory_seconds:rate1m" => &mut self.memory_ratio,
-            "whit_task_resident_bytes" => &mut self.resident_bytes,
-            _ => return None,
-        })
+        RULES.iter().find(|(rule, _)| *rule == metric).map(|(_, figure)| figure(self))
     }
 }
 
@@ -73,7 +75,8 @@ impl Fleet {
             if Instant::now() >= deadline {
                 return Err(TOO_SLOW.to_owned());
             }
-            let selector = format!("{{__name__=~\"{level}:{RULES}\"}}");
+            let rules = RULES.map(|(rule, _)| rule).join("|");
+            let selector = format!("{{__name__=~\"{level}:({rules})\"}}");
             let restricted = query::restricted(&selector, (INSTANCE, machine), &self.matchers);
             let expression = restricted.map_err(|error| error.to_string())?;
             self.store.ask(&expression, Asked::At { at_ms }).map(grouped)

@@ -9,6 +9,7 @@
 
 mod delivery;
 mod options;
+mod pause;
 mod progress;
 mod recording_rule;
 mod rule_samples;

@@ -13,6 +13,7 @@ use text::printable::Shown as _;
 
 use crate::delivery::{Delivery, Later};
 use crate::options::ReceiverOptions;
+use crate::pause::Pause;
 use crate::progress::{Found, Lock, Progress};
 use crate::samples::Part;
 use crate::shipment::Shipment;
@@ -22,9 +23,6 @@ use crate::unsettled::Unsettled;
 
 /// The part of a CPU that catching up may take.
 const CPU_RATIO: f64 = 0.2;
-/// The pauses before what failed is tried again: the first, and the longest.
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// A place that is so far ahead of the clock is of a time before the clock was set back, and what was recorded since is this old at most.
 const AHEAD_NS: i64 = 1_000_000_000;
 const SINCE_SET_BACK_NS: i64 = 10_000_000_000;
@@ -70,7 +68,7 @@ pub(crate) struct Sending {
     unsettled: Unsettled,
     /// It could not be reached when it was tried last.
     is_unreached: bool,
-    pause: Duration,
+    pause: Pause,
     log: Log,
     is_in_trouble: bool,
 }
@@ -91,7 +89,7 @@ impl Sending {
             next_origin: 0,
             unsettled: Unsettled::new(options.again),
             is_unreached: false,
-            pause: FIRST_PAUSE,
+            pause: Pause::default(),
             log: Log::open(),
             is_in_trouble: false,
             options,
@@ -108,13 +106,13 @@ impl Sending {
                 Ok(None) => {}
                 Err(error) => self.say(Some(format!("its place cannot be locked: {error}"))),
             }
-            if is_ended(FIRST_PAUSE) {
+            if is_ended(Pause::FIRST) {
                 return;
             }
         };
         while let Err(trouble) = self.begin() {
             self.say(Some(trouble));
-            if is_ended(LONGEST_PAUSE) {
+            if is_ended(Pause::LONGEST) {
                 return;
             }
         }
@@ -192,10 +190,10 @@ impl Sending {
             if later.refuses_all
                 && let Some(refused) = self.on_its_way.take()
             {
+                // That it may be left out is said once, also behind another trouble.
+                self.is_in_trouble &= !refused.shipment.is_newly_refused();
                 let origin = refused.origin as usize;
                 self.refused[origin] = Some(refused);
-                // That it may be left out is said, also behind another trouble.
-                self.is_in_trouble = false;
             }
             if later.is_unreached && !std::mem::replace(&mut self.is_unreached, true) {
                 self.step_back();
@@ -206,7 +204,7 @@ impl Sending {
         self.unsettled.answer(Instant::now());
         self.progress.clock_ahead_s = self.delivery.clock_ahead_s;
         if on_its_way.shipment.taken_count > 0 {
-            self.pause = FIRST_PAUSE;
+            self.pause = Pause::default();
         }
         if on_its_way.shipment.is_over() {
             self.finish();
@@ -397,7 +395,7 @@ impl Sending {
             on_its_way.is_in_doubt |= taken.is_some() || has_moved[on_its_way.origin as usize];
         }
         for refused in self.refused.iter_mut().flatten() {
-            refused.shipment.forget_refusals();
+            refused.shipment.whole_refusal = None;
             refused.is_in_doubt |= has_moved[refused.origin as usize];
         }
         self.keep();

@@ -57,7 +57,8 @@ pub(crate) struct Shipment {
     fates: Vec<Fate>,
     /// The receiver takes samples of other origins. If it refuses these, the reason is in them, and not in the receiver.
     is_receiver_fine: bool,
-    whole_refusal: Option<WholeRefusal>,
+    /// After an outage it is to be seen anew for how long it is refused.
+    pub(crate) whole_refusal: Option<WholeRefusal>,
     /// Requests that were refused.
     refused_requests: usize,
     pub(crate) requests_count: u64,
@@ -129,19 +130,18 @@ impl Shipment {
     /// Puts back a request that is to be made again.
     pub(crate) fn put_back(&mut self, request: Request) {
         // Whether it takes others, and refuses these for long, is to be seen anew after an outage.
-        self.is_receiver_fine = false;
-        self.forget_refusals();
+        (self.is_receiver_fine, self.whole_refusal) = (false, None);
         self.waiting.push(request);
-    }
-
-    /// Takes note of an outage: for how long it is refused is to be seen anew.
-    pub(crate) fn forget_refusals(&mut self) {
-        self.whole_refusal = None;
     }
 
     /// Takes note that the receiver takes samples of others. That counts when this shipment was refused for long enough.
     pub(crate) fn set_receiver_fine(&mut self) {
         self.is_receiver_fine = self.whole_refusal.is_none_or(|refusal| refusal.is_for_long());
+    }
+
+    /// Returns whether it was refused as a whole for the first time.
+    pub(crate) fn is_newly_refused(&self) -> bool {
+        self.whole_refusal.is_some_and(|one| one.is_first())
     }
 
     /// Returns whether it may be tried again after it was refused as a whole.

@@ -82,6 +82,17 @@ impl Block {
 
     /// All as columns.
     pub(crate) fn columns(&self) -> BlockColumns {
+        self.columns_among(None)
+    }
+
+    /// Returns the columns of some series, those that have a value here.
+    pub(crate) fn columns_of(&self, mut ids: Vec<SeriesId>) -> BlockColumns {
+        ids.sort_unstable();
+        self.columns_among(Some(&ids))
+    }
+
+    /// Returns the columns of the series with these numbers, which are in order; `None`: of all.
+    fn columns_among(&self, ids: Option<&[SeriesId]>) -> BlockColumns {
         let mut clocks = Vec::with_capacity(self.entries.len());
         let mut values = Values::new();
         // In the order of the series, as the values of each tick are: a search for each of them would take most of the time.
@@ -91,7 +102,14 @@ impl Block {
             let Some(clock) = journal::apply(entry, &mut values) else { break };
             clocks.push(clock);
             let mut place = 0;
+            let mut wanted = ids.map(|ids| ids.iter().peekable());
             for (id, value) in &values {
+                if let Some(wanted) = &mut wanted {
+                    while wanted.next_if(|wanted| *wanted < id).is_some() {}
+                    if wanted.peek() != Some(&id) {
+                        continue;
+                    }
+                }
                 while columns.get(place).is_some_and(|(known, _)| known < id) {
                     place += 1;
                 }
@@ -106,29 +124,6 @@ impl Block {
         }
         columns.iter_mut().for_each(|(_, column)| column.resize(clocks.len(), None));
         BlockColumns { boot: self.boot, clocks, values: columns.into_iter().collect() }
-    }
-
-    /// Returns the columns of some series, those that have a value here.
-    pub(crate) fn columns_of(&self, mut ids: Vec<SeriesId>) -> BlockColumns {
-        ids.sort_unstable();
-        let mut clocks = Vec::with_capacity(self.entries.len());
-        let mut values = Values::new();
-        let mut columns: BTreeMap<SeriesId, Vec<Option<f64>>> = BTreeMap::new();
-        for (tick, entry) in self.entries.iter().enumerate() {
-            let Some(clock) = journal::apply(entry, &mut values) else { break };
-            clocks.push(clock);
-            let mut wanted = ids.iter().peekable();
-            for (id, value) in &values {
-                while wanted.next_if(|wanted| *wanted < id).is_some() {}
-                if wanted.peek() == Some(&id) {
-                    let column = columns.entry(*id).or_default();
-                    column.resize(tick, None);
-                    column.push(Some(*value));
-                }
-            }
-        }
-        columns.values_mut().for_each(|column| column.resize(clocks.len(), None));
-        BlockColumns { boot: self.boot, clocks, values: columns }
     }
 }
 

@@ -118,14 +118,22 @@ pub(crate) fn read_block_ids(
         }
         Ok(())
     };
-    let mut ids = Vec::new();
-    match read("", &mut ids) {
-        Ok(()) => return Ok((ids, false)),
+    with_or_without_index(read)
+}
+
+/// Reads rows by an index or, if that is damaged, without it: then as far as the table can be read. `read` is given what stands behind the
+/// table's name. Returns whether something is damaged, too.
+pub(crate) fn with_or_without_index<T>(
+    read: impl Fn(&str, &mut Vec<T>) -> Result<(), StoreError>,
+) -> Result<(Vec<T>, bool), StoreError> {
+    let mut rows = Vec::new();
+    match read("", &mut rows) {
+        Ok(()) => return Ok((rows, false)),
         Err(error) if !error.is_damage() => return Err(error),
-        Err(_) => ids.clear(),
+        Err(_) => rows.clear(),
     }
-    match read("NOT INDEXED", &mut ids) {
+    match read("NOT INDEXED", &mut rows) {
         Err(error) if !error.is_damage() => Err(error),
-        _ => Ok((ids, true)),
+        _ => Ok((rows, true)),
     }
 }

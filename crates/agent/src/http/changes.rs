@@ -3,17 +3,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use axum::Extension;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use facts::task::rounds::Scope;
 use serde_json::json;
 use store::StoreError;
 
 use super::api::Form;
 use super::replies::ChangeEntry;
 use super::reply::{Refusal, bad_data, blocking, internal, success};
-use super::shared::{Shared, must_see_all};
+use super::shared::{SeesAll, Shared};
 use alerts::Ledger;
 use checks::CheckLedger;
 use notify::StateChange;
@@ -50,10 +48,9 @@ impl Of {
 /// Those of alerts or of checks (`of`), also of one alone (`name`): the newest first.
 pub(super) async fn list(
     State(shared): State<Arc<Shared>>,
-    Extension(scope): Extension<Scope>,
+    _: SeesAll,
     request: Request,
 ) -> Result<Response, Refusal> {
-    must_see_all(scope)?;
     let form = Form::read(request).await?;
     let of = match form.needed("of")? {
         "alerts" => Of::Alerts,

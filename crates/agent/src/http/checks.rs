@@ -3,19 +3,17 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use axum::Extension;
 use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use facts::catalog::agent_metric;
-use facts::task::rounds::Scope;
 use formats::plugin_output::PluginFigure;
 use serde_json::json;
 
 use super::api::Form;
 use super::replies::{CheckCell, CheckDetail, CheckEntry, Checks, DowntimeEntry, FigureEntry};
 use super::reply::{Refusal, bad_data, blocking, internal, refusal, success};
-use super::shared::{Shared, must_see_all};
+use super::shared::{SeesAll, Shared};
 use checks::{Check, CheckLedger, CheckRegistry, CheckRequest, CheckStatus, Downtime, Period};
 
 /// Rows of a reply.
@@ -66,10 +64,9 @@ fn cells(registry: &CheckRegistry, is_wanted: bool) -> Vec<CheckCell> {
 /// All that a text is in, of a state or of all that is wrong: the worst first.
 pub(super) async fn list(
     State(shared): State<Arc<Shared>>,
-    Extension(scope): Extension<Scope>,
+    _: SeesAll,
     request: Request,
 ) -> Result<Response, Refusal> {
-    must_see_all(scope)?;
     let form = Form::read(request).await?;
     let find = form.get("find").unwrap_or_default().to_lowercase();
     let wanted = form.get("state").unwrap_or("problems");
@@ -106,10 +103,9 @@ pub(super) async fn list(
 /// One of them.
 pub(super) async fn one(
     State(shared): State<Arc<Shared>>,
-    Extension(scope): Extension<Scope>,
+    _: SeesAll,
     request: Request,
 ) -> Result<Response, Refusal> {
-    must_see_all(scope)?;
     let form = Form::read(request).await?;
     let name = form.needed("name")?.to_owned();
     let (entry, figures, acknowledgement, next_ms) = {
@@ -163,11 +159,10 @@ fn selector(check: &Check) -> String {
 /// Writes down what the agent is asked to do.
 pub(super) async fn ask(
     State(shared): State<Arc<Shared>>,
-    Extension(scope): Extension<Scope>,
+    _: SeesAll,
     Path(what): Path<String>,
     request: Request,
 ) -> Result<Response, Refusal> {
-    must_see_all(scope)?;
     let form = Form::read_up_to(request, MOST_BODY_BYTES).await?;
     let now_ms = jiff::Timestamp::now().as_millisecond();
     let requests = requests(&what, &form, now_ms)?;

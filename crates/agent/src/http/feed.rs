@@ -3,17 +3,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use axum::Extension;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
-use facts::task::rounds::Scope;
 use formats::atom::{Entry, Feed};
 use store::StoreError;
 
 use super::changes::Of;
 use super::reply::{Refusal, blocking, internal};
-use super::shared::{Shared, must_see_all};
+use super::shared::{SeesAll, Shared};
 use history::answer::rfc3339;
 use notify::StateChange;
 
@@ -21,11 +19,7 @@ const ATOM: &str = "application/atom+xml; charset=utf-8";
 /// Entries of an answer.
 const MOST_ENTRIES: usize = 200;
 
-pub(super) async fn atom(
-    State(shared): State<Arc<Shared>>,
-    Extension(scope): Extension<Scope>,
-) -> Result<Response, Refusal> {
-    must_see_all(scope)?;
+pub(super) async fn atom(State(shared): State<Arc<Shared>>, _: SeesAll) -> Result<Response, Refusal> {
     let changes = blocking(move || changes(shared.data())).await?;
     let changes = changes.map_err(|error| internal(error.to_string()))?;
     let text = formats::atom::write(&feed(&changes), "whit");

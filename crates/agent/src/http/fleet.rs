@@ -2,42 +2,31 @@
 
 use std::sync::Arc;
 
-use axum::Extension;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use facts::task::rounds::Scope;
 
 use super::answers;
 use super::api::Form;
 use super::page::{queries, reply, steps, time_ms};
 use super::reply::{Refusal, success};
-use super::shared::{Shared, must_see_all};
+use super::shared::{SeesAll, Shared};
 
 /// All machines, those in trouble first.
-pub(super) async fn machines(
-    State(shared): State<Arc<Shared>>,
-    Extension(scope): Extension<Scope>,
-) -> Result<Response, Refusal> {
-    must_see_all(scope)?;
+pub(super) async fn machines(State(shared): State<Arc<Shared>>, _: SeesAll) -> Result<Response, Refusal> {
     Ok(success(&*shared.fleet.machines().await?))
 }
 
 /// How busy all machines were in the last hour.
-pub(super) async fn past(
-    State(shared): State<Arc<Shared>>,
-    Extension(scope): Extension<Scope>,
-) -> Result<Response, Refusal> {
-    must_see_all(scope)?;
+pub(super) async fn past(State(shared): State<Arc<Shared>>, _: SeesAll) -> Result<Response, Refusal> {
     Ok(success(&*shared.fleet.past().await?))
 }
 
 /// What the programs and the units of one machine did.
 pub(super) async fn uses(
     State(shared): State<Arc<Shared>>,
-    Extension(scope): Extension<Scope>,
+    _: SeesAll,
     request: Request,
 ) -> Result<Response, Refusal> {
-    must_see_all(scope)?;
     let form = Form::read(request).await?;
     let (machine, at_ms) = (form.needed("machine")?.to_owned(), time_ms(&form, "at_ms")?);
     Ok(success(&shared.fleet.uses(machine, at_ms).await?))
@@ -46,10 +35,9 @@ pub(super) async fn uses(
 /// The answers to expressions about one machine.
 pub(super) async fn plots(
     State(shared): State<Arc<Shared>>,
-    Extension(scope): Extension<Scope>,
+    _: SeesAll,
     request: Request,
 ) -> Result<Response, Refusal> {
-    must_see_all(scope)?;
     let form = Form::read(request).await?;
     let (queries, steps) = (queries(&form)?, steps(&form)?);
     let machine = form.needed("machine")?.to_owned();

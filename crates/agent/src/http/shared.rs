@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use axum::extract::FromRequestParts;
 use axum::http::StatusCode;
+use axum::http::request::Parts;
 use facts::task::rounds::Scope;
 
 use crate::inspection::Inspector;
@@ -60,14 +62,19 @@ impl Shared {
     }
 }
 
-/// Refuses clients that see their own tasks only.
-///
-/// # Errors
-/// If the client sees its own tasks only.
-pub(super) fn must_see_all(scope: Scope) -> Result<(), Refusal> {
-    let message = "this is for users that see everything: root, and the group in the agent's configuration";
-    match scope {
-        Scope::All => Ok(()),
-        Scope::User(_) => Err(refusal(StatusCode::FORBIDDEN, "forbidden", message)),
+/// A client that sees the tasks of all users. A request of another one is refused before its handler runs.
+#[derive(Debug)]
+pub(super) struct SeesAll;
+
+impl<S: Sync> FromRequestParts<S> for SeesAll {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refusal> {
+        let message =
+            "this is for users that see everything: root, and the group in the agent's configuration";
+        match parts.extensions.get() {
+            Some(Scope::All) => Ok(Self),
+            _ => Err(refusal(StatusCode::FORBIDDEN, "forbidden", message)),
+        }
     }
 }

@@ -2,27 +2,24 @@
 
 use std::sync::Arc;
 
-use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::{Method, StatusCode};
 use axum::response::Response;
-use facts::task::rounds::Scope;
 use serde_json::json;
 use store::StoreError;
 
 use super::api::Form;
 use super::replies::SilenceEntry;
 use super::reply::{Refusal, bad_data, blocking, refusal, success};
-use super::shared::{Shared, must_see_all};
+use super::shared::{SeesAll, Shared};
 use alerts::{Ledger, Silence};
 
 /// Those that are not over. With POST one is added before: of the rule or selector `selector`, for `minutes`, with a `comment`.
 pub(super) async fn silences(
     State(shared): State<Arc<Shared>>,
-    Extension(scope): Extension<Scope>,
+    _: SeesAll,
     request: Request,
 ) -> Result<Response, Refusal> {
-    must_see_all(scope)?;
     let is_set = request.method() == Method::POST;
     let form = Form::read(request).await?;
     let now_ms = jiff::Timestamp::now().as_millisecond();
@@ -39,10 +36,9 @@ pub(super) async fn silences(
 /// Ends that with a `number`, and returns the others.
 pub(super) async fn end(
     State(shared): State<Arc<Shared>>,
-    Extension(scope): Extension<Scope>,
+    _: SeesAll,
     request: Request,
 ) -> Result<Response, Refusal> {
-    must_see_all(scope)?;
     let form = Form::read(request).await?;
     let number = form.needed("number")?.parse::<i64>();
     let number = number.map_err(|_| bad_data("invalid parameter \"number\": expected a number"))?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use service::Level;
 use text::printable::Shown as _;
 
-use super::{LONGEST_PAUSE, Sending, now_ns};
+use super::{Sending, now_ns};
 use crate::delivery::Later;
 use crate::source::ORIGIN_COUNT;
 
@@ -23,8 +23,7 @@ impl Sending {
     pub(super) fn wait_after(&mut self, Later { message, after, .. }: Later) -> Duration {
         self.say(Some(message));
         let jitter = f64::from((now_ns() / 1000 % 400) as u32) / 1000.0;
-        let pause = self.pause.mul_f64(0.8 + jitter);
-        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        let pause = self.pause.take().mul_f64(0.8 + jitter);
         after.unwrap_or_default().max(pause)
     }
 

@@ -4,7 +4,7 @@ use super::{History, HistoryFile};
 use crate::block::Block;
 use crate::database;
 use crate::error::StoreError;
-use crate::reading::read_head;
+use crate::reading::{read_head, with_or_without_index};
 
 /// The extent of a history: its times, and counts of its contents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -76,15 +76,8 @@ impl HistoryFile {
             }
             Ok(())
         };
-        // Where the index is damaged, the table may not be.
-        let known = spans.len();
-        match read("", spans) {
-            Err(error) if error.is_damage() => {
-                spans.truncate(known);
-                read("NOT INDEXED", spans)
-            }
-            read => read,
-        }
+        spans.extend(with_or_without_index(read)?.0);
+        Ok(())
     }
 
     fn add_extent(&self, extent: &mut Extent) -> Result<(), StoreError> {
