@@ -8,6 +8,7 @@ mod age;
 mod agent;
 mod arena;
 mod top;
+mod witness;
 
 use std::time::{Duration, Instant};
 
