@@ -1,6 +1,6 @@
 // Buttons and keys: each changes what is shown.
 
-import { button, element } from "./element";
+import { button, copies, element } from "./element";
 import { listen } from "./keys";
 import { GROUPINGS, SPANS, type View } from "./view";
 
@@ -16,6 +16,8 @@ export interface Actions {
   mark: () => void;
   /** Saves what is shown as a file. */
   save: () => void;
+  /** The address of what is shown now. */
+  address: () => string;
   /** Finds tasks, checks or machines. */
   find: () => void;
   explore: () => void;
@@ -33,7 +35,7 @@ export class Controls {
   }
 
   begin(): void {
-    const { view, go, move, mark, save } = this.actions;
+    const { view, go, move, mark, save, address } = this.actions;
     const to_now = () => go({ end_ms: null, at_ms: null });
     const zone = () => go({ zone: view().zone === "utc" ? "local" : "utc" });
     element("spans").append(
@@ -47,6 +49,7 @@ export class Controls {
       this.control("UTC", () => view().zone === "utc", zone),
       button("mark", mark, "Set a mark at the chosen instant, or now"),
       button("save", save, "Save this view as a file, which needs no agent"),
+      copies("link", address, "Copy the address of this view, which stays as it is now"),
       button("?", () => element<HTMLDialogElement>("help").showModal(), "Keys"),
     );
     element("groupings").append(...GROUPINGS.map((by) => this.control(`by ${by}`, () => view().by === by, () => go({ by }))));

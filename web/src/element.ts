@@ -33,8 +33,8 @@ export function keep_focus(place: HTMLElement, change: () => void): void {
   if (focused) same?.focus({ preventScroll: true });
 }
 
-/** What tells buttons and regions apart. */
-const name_of = (one: HTMLElement) => one.ariaLabel ?? one.textContent ?? "";
+/** What tells buttons and regions apart: that of a button whose text is a figure is given to it. */
+const name_of = (one: HTMLElement) => one.dataset["name"] ?? one.ariaLabel ?? one.textContent ?? "";
 
 /** Switches off the fields and buttons of a place until something is over, so that a second press does nothing. */
 export async function during<T>(place: HTMLElement, asked: Promise<T>): Promise<T> {
@@ -62,3 +62,25 @@ export const link = (href: string, text: string) => made("a", { href }, text);
 /** A button. */
 export const button = (text: string, onclick: () => void, title = "") =>
   made("button", { type: "button", onclick, title }, text);
+
+/** How long a button says that it has copied. */
+const COPIED_MS = 2000;
+
+/** A button that copies a text. */
+export function copies(words: string, text: () => string, title = ""): HTMLElement {
+  const made = button(
+    words,
+    () => {
+      const copied = text();
+      const say = () => {
+        made.textContent = "copied";
+        setTimeout(() => (made.textContent = words), COPIED_MS);
+      };
+      // Pages over plain HTTP from another machine have no clipboard.
+      const written = navigator.clipboard?.writeText(copied) ?? Promise.reject(new Error("no clipboard"));
+      written.then(say, () => prompt(words, copied));
+    },
+    title,
+  );
+  return made;
+}

@@ -3,7 +3,7 @@
 import * as agent from "./agent";
 import type { Window } from "./agent";
 import { Completion } from "./completion";
-import { button, element, link, made } from "./element";
+import { copies, element, link, made } from "./element";
 import { metrics_in, nearest, start } from "./explore_start";
 import { Plot, type PlotEvents, type Sign } from "./plot";
 import { steps_of } from "./plots";
@@ -26,11 +26,12 @@ export class Explore {
   /** Suggestions and metrics are shown. */
   private has_begun = false;
 
-  /** `address` is that of an expression. */
+  /** `address` is that of an expression, `fixed` that of what is shown now. */
   constructor(
     private readonly events: PlotEvents,
     asked: (expression: string) => void,
     private readonly address: (expression: string) => string,
+    private readonly fixed: () => string,
   ) {
     const ask = () => {
       this.completion.close();
@@ -69,8 +70,9 @@ export class Explore {
     }
     element("downloads").hidden = false;
     element("copies").replaceChildren(
-      copies("copy as whit query", `whit query ${quoted(expression)} --since ${instant(steps.from_ms)} --until ${instant(steps.to_ms)}`),
-      copies("copy the address", location.href),
+      copies("copy as whit query", () => `whit query ${quoted(expression)} --since ${instant(steps.from_ms)} --until ${instant(steps.to_ms)}`),
+      copies("copy the address", this.fixed),
+      copies("copy for Grafana", () => for_grafana(expression), "The expression, in which rates have the range that Grafana chooses"),
     );
   }
 
@@ -113,6 +115,7 @@ export class Explore {
       measure: measure as Plot["panel"]["measure"],
       is_stacked: false,
       is_large: true,
+      fills: true,
       curves: [{ expression, name: "" }],
       absent: "No series has a value in this time.",
     };
@@ -178,18 +181,8 @@ function series_name(labels: Labels, without: Set<string>): string {
   return pairs.length > 0 || name === "" ? `${name}{${pairs.join(",")}}` : name;
 }
 
-/** A button that copies a text. */
-function copies(words: string, text: string): HTMLElement {
-  const made = button(words, () => {
-    // Pages over plain HTTP from another machine have no clipboard.
-    const written = navigator.clipboard?.writeText(text) ?? Promise.reject(new Error("no clipboard"));
-    written.then(
-      () => (made.textContent = "copied"),
-      () => prompt(words, text),
-    );
-  });
-  return made;
-}
+/** As a panel of Grafana has it, whose steps differ: the ranges of rates follow them. */
+export const for_grafana = (expression: string) => expression.replace(/(\b(?:rate|irate|increase|delta)\s*\([^[\]()"']*(?:\{[^{}]*\})?\s*)\[[0-9a-z]+\]/g, "$1[$__rate_interval]");
 
 /** As `--since` takes it. */
 const instant = (at_ms: number) => new Date(at_ms).toISOString();

@@ -36,7 +36,10 @@ const REST_MS = 150;
 const AROUND_MS = 60_000;
 const KEEP_UP_MS = 5_000;
 const LEAST_REFRESH_MS = 15_000;
+const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
+/** From this length on a minute more or less is the same window. */
+const LEAST_WHOLE_MS = 5 * MINUTE_MS;
 /** Only tasks that did something come by themselves. One that ended while nothing came would stay in the table. */
 const ALL_TASKS_MS = 60_000;
 /** What whit itself uses. */
@@ -54,6 +57,8 @@ let is_asking = false;
 /** Before this nothing is asked again of an agent that is busy. */
 let patient_until_ms = 0;
 let pointed: number | null = null;
+/** The table of the tasks is wanted, above which the plots of the machine are not drawn yet. */
+let is_bound_for_tasks = false;
 /** How often tasks were asked for: the last answer counts. */
 let task_questions = 0;
 let rest = 0;
@@ -75,6 +80,7 @@ const explore = new Explore(
   events,
   (expression) => go({ place: "explore", expression }),
   (expression) => write({ ...view, place: "explore", expression }),
+  () => new URL(fixed(), location.href).href,
 );
 const checks = new Checks({
   asked: (change) => go(change),
@@ -95,6 +101,10 @@ const timeline = new Timeline({
 const verdict = new Verdict({
   checks: (state) => go({ place: "checks", check: "", find: "", state }),
   alerts: () => go({ place: "alerts" }),
+  tasks: (sort) => {
+    if (sort !== view.sort) go({ sort });
+    to_tasks();
+  },
 });
 const live = new Live({
   values: (answers) => {
@@ -116,6 +126,7 @@ const controls = new Controls({
   scale,
   mark: () => void mark(),
   save: () => void save(),
+  address: () => new URL(fixed(), location.href).href,
   find: () => {
     if (view.place === "machine") table.focus_filter();
     else if (view.place === "checks") element("check-find").focus();
@@ -139,6 +150,9 @@ let plots: Plots | null = null;
 let plotted = "";
 /** The check whose plots they are. */
 let plotted_check = "";
+
+/** The table of the tasks, wherever the page is. */
+const to_tasks = () => element("tasks-section").scrollIntoView();
 
 /** The address of the page of some tasks, or of the process that started then. */
 const address_of = (of: string, started_ms: number | null = null) => write({ ...view, ...of_tasks(of, started_ms) });
@@ -209,6 +223,8 @@ async function show(): Promise<void> {
       parts.push(agent.exits(view.of, shown, signal).then((exits) => show_exits(exits, view.zone, address_of)));
     }
     await Promise.all(parts);
+    if (is_bound_for_tasks && view.place === "machine") to_tasks();
+    is_bound_for_tasks = false;
     if (about_trouble !== null) throw about_trouble;
     say(null);
   } catch (error) {
@@ -292,7 +308,7 @@ function show_frame(): void {
   element("fleet-section").hidden = !is_of_fleet;
   // The time line is that of the history here, and a list is of the present.
   element("timeline").hidden = element("signs").hidden = is_of_fleet;
-  element("spans").hidden = element("window").hidden = is_of_fleet && view.machine === "";
+  element("spans").hidden = element("window").hidden = is_of_alerts || (is_of_fleet && view.machine === "");
   element("fleet-tools").hidden = view.machine !== "";
   element("fleet-title").textContent = is_of_fleet && view.machine !== "" ? view.machine : "Fleet";
   element("checks-section").hidden = !is_of_checks;
@@ -310,7 +326,7 @@ function show_frame(): void {
     element("inspection").replaceChildren();
   }
   named = view.place === "tasks" ? named_now : "";
-  element<HTMLAnchorElement>("to-machine").href = write({ ...view, place: "machine", parts: null });
+  for (const to of ["to-machine", "to-tasks"]) element<HTMLAnchorElement>(to).href = write({ ...view, place: "machine", parts: null });
   // What is looked for among checks is no machine, and the other way round.
   const find_in = (place: string) => (view.place === place ? view.find : "");
   element<HTMLAnchorElement>("to-checks").href = write({ ...view, place: "checks", check: "", find: find_in("checks") });
@@ -389,13 +405,14 @@ async function show_tasks(): Promise<void> {
   const at_ms = pointed ?? view.at_ms ?? shown.to_ms;
   const tasks = await agent.tasks(at_ms, rows_by(), asked.signal).catch(() => null);
   // An answer that comes late is about an instant that is not shown any more.
-  if (tasks && question === task_questions) table.show(tasks);
+  if (tasks && question === task_questions) table.show(tasks, is_live() && pointed === null && view.at_ms === null);
 }
 
-/** What is asked about: the window, or the minute around the instant that was chosen. */
+/** What is asked about: the window, or the minute around the instant that was chosen. What goes with the time begins at a whole minute. */
 function around(): Window {
   const { at_ms } = view;
-  if (at_ms === null) return shown;
+  const is_long = view.end_ms === null && shown.to_ms - shown.from_ms >= LEAST_WHOLE_MS;
+  if (at_ms === null) return is_long ? { ...shown, from_ms: Math.floor(shown.from_ms / MINUTE_MS) * MINUTE_MS } : shown;
   const [first_ms, last_ms] = [status.first_ms ?? 0, status.last_ms ?? at_ms];
   return { from_ms: Math.max(first_ms, at_ms - AROUND_MS / 2), to_ms: Math.min(last_ms, at_ms + AROUND_MS / 2) };
 }
@@ -409,8 +426,11 @@ async function show_reasons(signal: AbortSignal): Promise<void> {
   if (window.from_ms >= window.to_ms) return void (element("why-state").textContent = "");
   const whose = view.place === "tasks" && target === "" ? " of the whole machine" : "";
   const title = `Why${whose}, ${time(window.from_ms, view.zone)} – ${time(window.to_ms, view.zone)}`;
+  // There are sums of whole minutes, which need the last tick before them; what is besides is read tick by tick.
+  const before_ms = window.from_ms % MINUTE_MS === 0 ? Math.max(1000, status.tick_ms) : 0;
+  const from_ms = Math.max(status.first_ms ?? 0, window.from_ms - before_ms);
   const ask = async () => {
-    const why = await agent.why(window, target, signal);
+    const why = await agent.why({ from_ms, to_ms: window.to_ms }, target, signal);
     if (view.place === "machine") verdict.find(why.sentences);
     return why;
   };
@@ -490,11 +510,13 @@ function scale(factor: number): void {
   go({ span_ms, end_ms: end_ms >= (status.last_ms ?? 0) ? null : end_ms });
 }
 
+/** The address of what is shown, which ends where it ends now. */
+const fixed = () => write({ ...view, end_ms: view.end_ms ?? shown.to_ms });
+
 /** The window of the file, and of its link to here, ends where it ends now. */
 async function save(): Promise<void> {
   const until = new Date(shown.to_ms).toISOString().slice(0, 16).replace("T", " ");
-  const address = write({ ...view, end_ms: view.end_ms ?? shown.to_ms });
-  await save_report(address, `${document.title} ${location.hostname} until ${until} UTC`).catch((error: Error) => say(error.message));
+  await save_report(fixed(), `${document.title} ${location.hostname} until ${until} UTC`).catch((error: Error) => say(error.message));
 }
 
 async function mark(): Promise<void> {
@@ -505,6 +527,12 @@ async function mark(): Promise<void> {
 function begin(): void {
   watch_presses();
   controls.begin();
+  element("to-tasks").addEventListener("click", (event) => {
+    event.preventDefault();
+    if (view.place === "machine") return to_tasks();
+    is_bound_for_tasks = true;
+    go({ place: "machine", parts: null });
+  });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     plots?.redraw();
     explore.redraw();

@@ -14,6 +14,8 @@ export interface Panel {
   absent: string;
   /** One of the first, and larger than the others. */
   is_large?: boolean;
+  /** It is as high as the screen has room. */
+  fills?: boolean;
   /** The number beside the title: that of all curves together, or of the highest one; none if neither says something. */
   present?: "sum" | "highest";
   /** The parts of the machine whose sum it shows; the page has plots of each. */
@@ -32,10 +34,16 @@ export interface Curve {
   colour?: string;
   /** It is a limit of the others, and no value. */
   is_limit?: boolean;
+  /** It is not drawn: its value is the number beside the title. */
+  is_number?: boolean;
 }
 
 const CPUS = "scalar(count(count by (cpu) (node_cpu_seconds_total)))";
 const of_cpu = (mode: string) => `sum(rate(node_cpu_seconds_total{mode="${mode}"}[W])) / ${CPUS}`;
+
+/** The part of the time of all CPUs in which they did something, over a range. */
+export const busy = (range: string) =>
+  `1 - sum(rate(node_cpu_seconds_total{mode=~"idle|iowait|steal"}[${range}])) / sum(rate(node_cpu_seconds_total[${range}]))`;
 
 /** Parts of memory as `whit free` has them: docs/MEMORY.md. */
 const ANONYMOUS = "node_memory_AnonPages_bytes + node_memory_Shmem_bytes";
@@ -43,13 +51,25 @@ const KERNEL =
   "node_memory_SUnreclaim_bytes + node_memory_KernelStack_bytes + node_memory_PageTables_bytes + (node_memory_Percpu_bytes or 0 * node_memory_MemTotal_bytes)";
 const CACHES =
   "node_memory_Buffers_bytes + node_memory_Cached_bytes - node_memory_Shmem_bytes + (node_memory_KReclaimable_bytes or node_memory_SReclaimable_bytes)";
+/** As `whit free` counts it: what new programs cannot have. */
+export const MEMORY_USED = "node_memory_MemTotal_bytes - node_memory_MemAvailable_bytes";
 const OTHERS = `clamp_min(node_memory_MemTotal_bytes - node_memory_MemFree_bytes - (${ANONYMOUS} + ${KERNEL} + ${CACHES}), 0)`;
 
-/** Parts of a task's time that add up, as the agent names them, and in words. */
-const TIMES: [string, string][] = [
-  ["on_cpu", "on a CPU"],
-  ["run_queue", "waiting for a CPU"],
-  ["block_io", "waiting for a disk"],
+/** Parts of a task's time that add up, as the agent names them, in words, and their colours. */
+const TIMES: [string, string, string][] = [
+  ["on_cpu", "on a CPU", "--on-cpu"],
+  ["run_queue", "waiting for a CPU", "--run-queue"],
+  ["block_io", "waiting for a disk", "--block-io"],
+];
+
+/** Modes of a CPU, and their colours: those of waits are left to waits. */
+const MODES: [string, string][] = [
+  ["user", "--on-cpu"],
+  ["system", "--curve-6"],
+  ["nice", "--curve-3"],
+  ["irq", "--curve-5"],
+  ["softirq", "--curve-7"],
+  ["steal", "--curve-4"],
 ];
 
 /** Waits that overlap with these. */
@@ -76,7 +96,7 @@ function time_panels(of: string | null): Panel[] {
       : // What the kernel does not count, as waits without delay accounting, adds nothing.
         TIMES.map(([state]) => `(${time(state)} or 0 * ${time("on_cpu")})`).join(" + ");
   // Of those that wanted none each part is 0.
-  const part = ([state, name]: [string, string]): Curve => ({ expression: `${time(state)} / clamp_min(${wanted}, 1e-9)`, name });
+  const part = ([state, name, colour]: [string, string, string]): Curve => ({ expression: `${time(state)} / clamp_min(${wanted}, 1e-9)`, name, colour });
   const curve = ([state, name]: [string, string]): Curve => ({ expression: time(state), name });
   return [
     { title: "Where the time of tasks went, sleep apart", measure: "ratio", is_stacked: true, absent: NO_TASKS, curves: TIMES.map(part), is_large: true },
@@ -94,9 +114,12 @@ export function machine_panels(sees_all: boolean): Panel[] {
       measure: "ratio",
       is_stacked: true,
       is_large: true,
-      present: "sum",
       absent: "Nothing was recorded.",
-      curves: ["user", "system", "nice", "irq", "softirq", "steal"].map((mode) => ({ expression: of_cpu(mode), name: mode })),
+      curves: [
+        ...MODES.map(([mode, colour]) => ({ expression: of_cpu(mode), name: mode, colour })),
+        // What the host took is nothing that the machine does.
+        { expression: busy("W"), name: "busy", is_number: true },
+      ],
     },
     time,
     {
@@ -110,6 +133,7 @@ export function machine_panels(sees_all: boolean): Panel[] {
         { expression: OTHERS, name: "others" },
         { expression: CACHES, name: "caches" },
         { expression: "node_memory_MemFree_bytes", name: "free", colour: "--line" },
+        { expression: MEMORY_USED, name: "used", is_number: true },
       ],
     },
     {
@@ -126,10 +150,19 @@ export function machine_panels(sees_all: boolean): Panel[] {
       is_stacked: false,
       present: "highest",
       absent: "The kernel does not count it: since Linux 4.20 it does, if built with CONFIG_PSI and started with psi=1.",
-      curves: ["cpu", "io", "memory"].map((what) => ({
-        expression: `rate(node_pressure_${what}_waiting_seconds_total[W])`,
-        name: `waiting for ${what === "cpu" ? "a CPU" : what}`,
-      })),
+      curves: [
+        ["cpu", "a CPU", "--run-queue"],
+        ["io", "io", "--block-io"],
+        ["memory", "memory", "--memory"],
+      ].map(([what, words, colour]) => ({ expression: `rate(node_pressure_${what}_waiting_seconds_total[W])`, name: `waiting for ${words}`, colour: colour! })),
+    },
+    {
+      title: "Processes and threads started",
+      measure: "rate",
+      is_stacked: false,
+      present: "sum",
+      absent: "Nothing was recorded.",
+      curves: [{ expression: "rate(node_forks_total[W])", name: "started" }],
     },
     {
       title: "Disks",

@@ -9,7 +9,9 @@ import type { Curves } from "./replies";
 import { increments, tick, time, written, type Zone } from "./units";
 
 /** In pixels: of the first plots, and of the others. */
-const [LARGE, SMALL] = [200, 100];
+const [LARGE, SMALL] = [200, 90];
+/** In pixels: what a page has besides a plot that fills it. */
+const BESIDE = 480;
 /** The value of an instant is as new as this many steps before it: rates end at a sample. */
 const NEWEST_STEPS = 3;
 const COLOURS = 8;
@@ -39,13 +41,17 @@ export interface Columns {
   times: number[];
   names: string[];
   columns: Column[];
+  /** That beside the title; absent: it is made of the curves. */
+  number?: number | null;
 }
 
 /** What answers are called: the name of their curve with their labels, each name once. */
-export function named(panel: Panel, answers: Curves[]): { names: string[]; columns: Column[] } {
+export function named(panel: Panel, answers: Curves[]): Omit<Columns, "times"> {
   let names: string[] = [];
   let columns: Column[] = [];
+  let number: number | null | undefined;
   answers.forEach(({ curves }, place) => {
+    if (panel.curves[place]!.is_number) return void (number = newest(curves[0]?.values ?? []));
     for (const { labels, values } of curves) {
       const name = panel.curves[place]!.name.replace(/\{(\w+)\}/g, (_, label: string) => labels[label] ?? "");
       names.push(name);
@@ -56,7 +62,7 @@ export function named(panel: Panel, answers: Curves[]): { names: string[]; colum
     names = names.filter((_, place) => is_something(columns[place]!));
     columns = columns.filter(is_something);
   }
-  return { names, columns };
+  return { names, columns, number };
 }
 
 const is_something = (column: Column) => column.some((value) => value !== null && value !== 0);
@@ -99,8 +105,11 @@ export class Plot {
     if (this.panel.parts && this.events.address) this.link.href = this.events.address(this.panel.parts);
     this.absence.textContent = columns.names.length === 0 ? this.panel.absent : "";
     this.place.hidden = columns.names.length === 0;
-    if (is_same) this.plot!.setData(this.data());
-    else this.begin();
+    if (!is_same) this.begin();
+    else {
+      this.plot!.setData(this.data());
+      this.leave_out_zeros();
+    }
     this.element.setAttribute("aria-label", this.words());
     this.present.textContent = this.present_words();
   }
@@ -131,7 +140,8 @@ export class Plot {
 
   /** The number beside the title. */
   private present_words(): string {
-    const { names, columns } = this.shown;
+    const { names, columns, number } = this.shown;
+    if (number !== undefined) return written(number, this.panel.measure);
     const is_value = (_: Column, place: number) => !this.panel.curves.some((curve) => curve.is_limit && curve.name === names[place]);
     const values = columns.filter(is_value).map(newest).filter((value) => value !== null);
     if (!this.panel.present || values.length === 0) return "";
@@ -140,7 +150,18 @@ export class Plot {
   }
 
   private get height(): number {
+    if (this.panel.fills) return Math.max(LARGE, innerHeight - BESIDE);
     return this.panel.is_large ? LARGE : SMALL;
+  }
+
+  /** What is 0 all the time has no place in the legend beside what is not; its colour stays its own. */
+  private leave_out_zeros(): void {
+    const { columns } = this.shown;
+    const has_others = columns.some(is_something);
+    this.element.querySelectorAll<HTMLElement>(".u-legend .u-series").forEach((entry, place) => {
+      // The first is the time.
+      if (place > 0) entry.hidden = has_others && !is_something(columns[place - 1] ?? []);
+    });
   }
 
   private data(): uPlot.AlignedData {
@@ -152,6 +173,7 @@ export class Plot {
   begin(): void {
     this.end();
     if (this.shown.names.length > 0) this.plot = new uPlot(this.options(), this.data(), this.place);
+    this.leave_out_zeros();
   }
 
   private options(): uPlot.Options {

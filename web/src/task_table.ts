@@ -2,6 +2,7 @@
 
 import { grouped, type Row } from "./grouping";
 import { unpressed } from "./press";
+import { sparkline } from "./sparkline";
 import type { ActiveTasks, TaskEntry, Tasks } from "./replies";
 import { written, type Measure } from "./units";
 import type { Grouping } from "./view";
@@ -18,10 +19,10 @@ interface Column {
 const COLUMNS: Column[] = [
   { key: "name", heading: "name", measure: null, is_word: true },
   { key: "on_cpu", heading: "on a CPU", measure: "ratio" },
+  { key: "resident_bytes", heading: "memory", measure: "bytes" },
+  { key: "waits_for", heading: "waits for", measure: null, is_word: true },
   { key: "run_queue", heading: "waits for a CPU", measure: "ratio" },
   { key: "block_io", heading: "waits for a disk", measure: "ratio" },
-  { key: "waits_for", heading: "waits for", measure: null, is_word: true },
-  { key: "resident_bytes", heading: "memory", measure: "bytes" },
   { key: "read_bytes", heading: "read", measure: "bytes_per_second" },
   { key: "written_bytes", heading: "written", measure: "bytes_per_second" },
   { key: "threads", heading: "threads", measure: null },
@@ -43,7 +44,16 @@ const UNKNOWN: Partial<Record<Key, string>> = {
 };
 /** What is 0 as long as a task does nothing. */
 const RATES = ["on_cpu", "run_queue", "block_io", "read_bytes", "written_bytes"] as const;
-const ROW_PIXELS = 26;
+/** Of a row; on a narrow screen it has two lines: page.css. */
+const [ROW_PIXELS, NARROW_ROW_PIXELS] = [26, 48];
+const NARROW = matchMedia("(max-width: 40rem)");
+const row_pixels = () => (NARROW.matches ? NARROW_ROW_PIXELS : ROW_PIXELS);
+/** Readings of a sparkline. */
+const RECENT = 60;
+/** What fills the height of a sparkline at least: what is less is next to nothing. */
+const LEAST_LARGEST = 0.05;
+/** Where they stand among the cells: behind the name, and behind what the row waits for. */
+const [BAR_PLACE, RECENT_PLACE] = [1, 5];
 /** Rows above and below what is seen, so that scrolling shows no gap. */
 const BEYOND = 4;
 /** Who has not scrolled for so long has come to rest. */
@@ -65,6 +75,8 @@ export class TaskTable {
   private readonly filter = document.createElement("input");
   private readonly count = document.createElement("output");
   private readonly living = new Map<number, TaskEntry>();
+  /** The time on a CPU in the last readings, of those that had some. */
+  private readonly recent = new Map<number, number[]>();
   private ended: TaskEntry[] = [];
   private rows: Row[] = [];
   private by: Grouping = "process";
@@ -91,13 +103,15 @@ export class TaskTable {
     this.filter.setAttribute("aria-label", "Find tasks");
     this.filter.addEventListener("input", () => this.arrange());
     new ResizeObserver(() => this.draw()).observe(this.scroller);
+    NARROW.addEventListener("change", () => this.draw());
     addEventListener("beforeprint", () => this.print(true));
     addEventListener("afterprint", () => this.print(false));
     place.append(this.filter, this.count, this.scroller);
   }
 
-  /** Shows all tasks of an instant. */
-  show({ rows }: Tasks): void {
+  /** Shows all tasks of an instant. `is_present`: it is the newest, and others follow. */
+  show({ rows }: Tasks, is_present: boolean): void {
+    if (!is_present) this.recent.clear();
     this.living.clear();
     this.ended = [];
     for (const row of rows) this.put(row);
@@ -112,7 +126,20 @@ export class TaskTable {
       for (const rate of RATES) if (row[rate] !== null) row[rate] = 0;
     }
     for (const row of rows) this.put(row);
+    this.remember();
     if (this.settled === 0) this.arrange();
+  }
+
+  /** Adds what the tasks did now to what they did lately. */
+  private remember(): void {
+    for (const pid of this.recent.keys()) if (!this.living.has(pid)) this.recent.delete(pid);
+    for (const [pid, { on_cpu }] of this.living) {
+      const known = this.recent.get(pid);
+      if (!known && !on_cpu) continue;
+      const values = [...(known ?? []), on_cpu ?? 0].slice(-RECENT);
+      if (values.some((value) => value > 0)) this.recent.set(pid, values);
+      else this.recent.delete(pid);
+    }
   }
 
   arranged(by: Grouping, sort: string): void {
@@ -159,7 +186,7 @@ export class TaskTable {
     const has_focus = this.head.contains(document.activeElement);
     if (!has_focus) {
       const headings = COLUMNS.map((column) => this.heading(column));
-      this.head.replaceChildren(...with_bar(headings, bar_heading()));
+      this.head.replaceChildren(...with_pictures(headings, heading("bar", "its time"), heading("recent", "lately")));
     }
     this.draw();
   }
@@ -187,8 +214,8 @@ export class TaskTable {
   }
 
   private draw(): void {
-    const first = this.is_printed ? 0 : Math.max(0, Math.floor(this.scroller.scrollTop / ROW_PIXELS) - BEYOND);
-    const seen = Math.ceil(this.scroller.clientHeight / ROW_PIXELS) + 2 * BEYOND;
+    const first = this.is_printed ? 0 : Math.max(0, Math.floor(this.scroller.scrollTop / row_pixels()) - BEYOND);
+    const seen = Math.ceil(this.scroller.clientHeight / row_pixels()) + 2 * BEYOND;
     const shown = this.rows.slice(first, first + (this.is_printed ? PRINTED : seen));
     const below = this.is_printed ? 0 : Math.max(0, this.rows.length - first - shown.length);
     // A link that has the focus stays: its row is only replaced by another.
@@ -217,8 +244,20 @@ export class TaskTable {
       else if (value === null) one.title = UNKNOWN[key] ?? "";
       return one;
     });
-    line.append(...with_bar(cells, bar(row)));
+    line.append(...with_pictures(cells, bar(row), this.recently(row)));
     return line;
+  }
+
+  /** What one task did lately: rows of several have no one line. */
+  private recently(row: Row): HTMLElement {
+    const values = row.pid === null ? undefined : this.recent.get(row.pid);
+    const drawn = cell("", "recent");
+    if (!values || values.length < 2) return drawn;
+    const largest = Math.max(LEAST_LARGEST, ...values);
+    const [most, count] = [figure(Math.max(...values), "ratio"), values.length];
+    drawn.append(sparkline([...new Array<null>(RECENT - count).fill(null), ...values], largest, `on a CPU in the last ${count} readings, at most ${most}`));
+    drawn.title = `On a CPU in the last ${count} readings, at most ${most}`;
+    return drawn;
   }
 }
 
@@ -227,8 +266,9 @@ function figure(value: number | null, measure: Measure): string {
   return measure === "ratio" && value !== null ? `${(value * 100).toFixed(1)} %` : written(value, measure);
 }
 
-/** The bar stands behind the name, before the figures of its parts. */
-const with_bar = (cells: HTMLElement[], bar: HTMLElement) => cells.toSpliced(1, 0, bar);
+/** What is drawn, among the figures. */
+const with_pictures = (cells: HTMLElement[], bar: HTMLElement, recent: HTMLElement) =>
+  cells.toSpliced(BAR_PLACE, 0, bar).toSpliced(RECENT_PLACE, 0, recent);
 
 /** What the row did, as parts of its time; of more than one thread as parts of what they did together. */
 function bar(row: Row): HTMLElement {
@@ -245,11 +285,12 @@ function bar(row: Row): HTMLElement {
   return bar;
 }
 
-function bar_heading(): HTMLElement {
+/** Of a column that is drawn, and orders nothing. */
+function heading(name: string, text: string): HTMLElement {
   const heading = document.createElement("th");
   heading.scope = "col";
-  heading.className = "bar";
-  heading.textContent = "its time";
+  heading.className = name;
+  heading.textContent = text;
   return heading;
 }
 
@@ -263,7 +304,7 @@ function cell(text: string, name: string): HTMLElement {
 /** Room for rows that are not in the page. */
 function gap(rows: number): HTMLElement {
   const gap = document.createElement("tr");
-  gap.style.height = `${rows * ROW_PIXELS}px`;
+  gap.style.height = `${rows * row_pixels()}px`;
   gap.setAttribute("aria-hidden", "true");
   return gap;
 }

@@ -2,22 +2,24 @@
 
 import type { Rule } from "./agent";
 import { element, keep_focus, made } from "./element";
+import { busy, MEMORY_USED } from "./panels";
 import type { Checks, Curves, Sentence } from "./replies";
 import { written } from "./units";
 
 /** A pressure below this is that of a machine that waits for nothing. */
 const LEAST_PRESSURE = 0.05;
 
-const WAITS: [string, string][] = [
-  ["cpu", "tasks wait for a CPU"],
-  ["io", "tasks wait for disks"],
+/** The causes of pressure, in words, and the column of the tasks' table that says who waits; none has memory. */
+const WAITS: [string, string, string?][] = [
+  ["cpu", "tasks wait for a CPU", "run_queue"],
+  ["io", "tasks wait for disks", "block_io"],
   ["memory", "tasks wait for memory"],
 ];
 
 /** What it says is asked for with these, in this order. */
 export const OF_VERDICT = [
-  '1 - sum(rate(node_cpu_seconds_total{mode=~"idle|iowait|steal"}[30s])) / sum(rate(node_cpu_seconds_total[30s]))',
-  "node_memory_MemTotal_bytes - node_memory_MemAvailable_bytes",
+  busy("30s"),
+  MEMORY_USED,
   "node_memory_MemTotal_bytes",
   ...WAITS.map(([what]) => `rate(node_pressure_${what}_waiting_seconds_total[30s])`),
 ];
@@ -29,6 +31,8 @@ interface Chip {
   is_bad?: boolean;
   /** Where it leads; null: nowhere. */
   act?: (() => void) | null;
+  /** What it is about, whatever its figure is. */
+  name?: string;
 }
 
 export interface VerdictEvents {
@@ -36,6 +40,8 @@ export interface VerdictEvents {
   checks(state: string): void;
   /** Shows alerts. */
   alerts(): void;
+  /** Shows the tasks in the order of a column. */
+  tasks(sort: string): void;
 }
 
 export class Verdict {
@@ -80,14 +86,15 @@ export class Verdict {
   private chips(): Chip[] {
     const [cpu, used, total, cpu_waits, io_waits, memory_waits] = this.values;
     const chips = [this.state()];
-    chips.push({ text: `CPU ${written(cpu, "ratio")}` });
-    chips.push({ text: `memory ${written(used, "bytes")} of ${written(total, "bytes")}` });
-    const waits = [cpu_waits, io_waits, memory_waits]
-      .map((value, place) => ({ value: value ?? null, text: WAITS[place]![1] }))
-      .filter((wait): wait is { value: number; text: string } => wait.value !== null);
-    const long = waits.filter(({ value }) => value >= LEAST_PRESSURE);
-    chips.push(...long.map(({ value, text }) => ({ text: `${text} ${written(value, "ratio")} of the time` })));
-    if (long.length === 0 && waits.length > 0) chips.push({ text: "nothing waits" });
+    const by = (sort: string) => () => this.events.tasks(sort);
+    chips.push({ text: `CPU ${written(cpu, "ratio")}`, name: "cpu", act: by("on_cpu") });
+    chips.push({ text: `memory ${written(used, "bytes")} of ${written(total, "bytes")}`, name: "memory", act: by("resident_bytes") });
+    const waits = [cpu_waits, io_waits, memory_waits].map((value, place) => ({ value: value ?? null, words: WAITS[place]! }));
+    const long = waits.filter(({ value }) => value !== null && value >= LEAST_PRESSURE);
+    chips.push(
+      ...long.map(({ value, words: [, text, sort] }) => ({ text: `${text} ${written(value, "ratio")} of the time`, name: text, act: sort ? by(sort) : to_reasons })),
+    );
+    if (long.length === 0 && waits.some(({ value }) => value !== null)) chips.push({ text: "nothing waits" });
     const { critical, unknown, warning } = this.checks ?? { critical: 0, unknown: 0, warning: 0 };
     const of_checks = (count: number, word: string, state: string): Chip[] =>
       count ? [{ text: `${count} ${count === 1 ? "check" : "checks"} ${word}`, is_bad: true, act: () => this.events.checks(state) }] : [];
@@ -103,12 +110,16 @@ export class Verdict {
     const { critical, unknown } = this.checks ?? { critical: 0, unknown: 0 };
     // Checks and alerts are often of other things than what tasks wait for.
     if (count === 0) return { text: critical + unknown + this.alerts > 0 ? "No findings" : "Healthy" };
-    return { text: count === 1 ? "1 finding" : `${count} findings`, is_bad: true, act: () => element("why-section").scrollIntoView() };
+    return { text: count === 1 ? "1 finding" : `${count} findings`, is_bad: true, act: to_reasons };
   }
 }
 
-function chip({ text, is_bad, act }: Chip): HTMLElement {
+const to_reasons = () => element("why-section").scrollIntoView();
+
+function chip({ text, is_bad, act, name }: Chip): HTMLElement {
   const className = is_bad ? "bad" : "";
   if (!act) return made("span", { className }, text);
-  return made("button", { className, type: "button", onclick: act }, text);
+  const button = made("button", { className, type: "button", onclick: act }, text);
+  if (name) button.dataset["name"] = name;
+  return button;
 }

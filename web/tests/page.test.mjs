@@ -49,6 +49,8 @@ test("plots and tasks go on with every tick", async () => {
   const words = await plot(page, "CPU").getAttribute("aria-label");
   await until("the window moves", async () => (await page.locator("#window").textContent()) !== before);
   await until("the plot moves", async () => (await plot(page, "CPU").getAttribute("aria-label")) !== words);
+  // What it did lately grows with every tick.
+  await until("a sparkline", async () => /^on a CPU in the last \d+ readings/.test((await row(page, LOAD).locator(".sparkline").getAttribute("aria-label")) ?? ""));
   await is_accessible(page);
   await picture(page, "machine", { fullPage: true });
   await page.close();
@@ -184,13 +186,23 @@ test("the first line says how the machine is", async () => {
     return /^(No findings|\d+ findings?)$/.test(found[0]) && /^CPU [0-9.]+ %$/.test(found[1]) && found;
   });
   assert.match(found[2], /^memory [0-9.]+ [MG]iB of [0-9.]+ GiB$/);
-  // Then why, then plots, then tasks.
-  const tops = await Promise.all(["#verdict", "#why-section", "#plots", "#tasks-section"].map(async (id) => (await page.locator(id).boundingBox()).y));
+  // Then the time line, why, plots, tasks.
+  const tops = await Promise.all(["#verdict", "#timeline", "#why-section", "#plots", "#tasks-section"].map(async (id) => (await page.locator(id).boundingBox()).y));
   assert.deepEqual(tops, tops.toSorted((one, other) => one - other));
   // What is said agrees with the list below.
   const [first, count] = await page.evaluate(() => [document.querySelector("#verdict > *").textContent, document.querySelectorAll("#why li").length]);
   if (first !== "No findings") assert.ok(count >= parseInt(first, 10), `${first}, ${count}`);
   await is_accessible(page);
+  // Its parts lead to who it is: a press, and the tasks are there in this order.
+  const is_seen = () => page.evaluate(() => document.getElementById("tasks-section").getBoundingClientRect().top < innerHeight);
+  await page.locator("#verdict button", { hasText: "memory" }).click();
+  await until("tasks by memory", async () => (await page.locator("#tasks th.resident_bytes").getAttribute("aria-sort")) === "descending" && (await is_seen()));
+  // Its figure changes each second, and the button that was pressed is still the one that has the focus.
+  assert.equal(await page.evaluate(() => document.activeElement?.dataset.name), "memory");
+  await page.goto(`${agent.address}/#place=alerts`);
+  await until("no spans where they do nothing", async () => !(await page.locator("#spans").isVisible()));
+  await page.locator("#to-tasks").click();
+  await until("the tasks", is_seen);
   await page.close();
 });
 
@@ -478,6 +490,14 @@ test("dark, narrow, and both are readable", async () => {
     assert.ok(width <= page.viewportSize().width, `${name}: ${width} pixels`);
     await is_accessible(page);
     await picture(page, name);
+    if (options.viewport) {
+      // The name, what it uses and its time are in two lines, and nothing is to the right of them.
+      const { height } = await row(page, LOAD).boundingBox();
+      assert.equal(height, 48);
+      const scroller = page.locator("#tasks .scroller");
+      assert.ok(await scroller.evaluate((one) => one.scrollWidth <= one.clientWidth), "the tasks fit");
+      for (const cell of ["name", "on_cpu", "resident_bytes", "bar", "waits_for"]) assert.ok(await row(page, LOAD).locator(`td.${cell}`).isVisible(), cell);
+    }
     await page.goto(`${agent.address}/#place=checks&state=all`);
     await page.locator('#checks a:text-is("web1/broken")').waitFor();
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);

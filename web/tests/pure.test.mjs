@@ -11,6 +11,7 @@ const { read, write, selector, selected } = await source("view");
 const { context } = await source("completion");
 const { grouped } = await source("grouping");
 const { steps_of } = await source("plots");
+const { for_grafana } = await source("explore");
 
 test("values are written as the terminal writes them", () => {
   for (const [measure, value, text] of JSON.parse(readFileSync(new URL("written.json", import.meta.url)))) {
@@ -58,6 +59,18 @@ test("groups add what is known", () => {
   assert.equal(grouped(tasks, "user").length, 1);
   assert.equal(grouped(tasks, "process")[0].of, '{pid="1"}');
   assert.equal(tasks[0].threads, 1, "the tasks stay as they are");
+});
+
+test("rates follow the steps of Grafana", () => {
+  for (const [expression, expected] of [
+    ['sum by (comm) (rate(whit_task_on_cpu_seconds_total{comm=~"a[0-9]"}[5m]))', 'sum by (comm) (rate(whit_task_on_cpu_seconds_total{comm=~"a[0-9]"}[$__rate_interval]))'],
+    ["increase( node_forks_total [1h] ) / rate(x[30s])", "increase( node_forks_total [$__rate_interval] ) / rate(x[$__rate_interval])"],
+    // A maximum over an hour is one over an hour, and a subquery has steps of its own.
+    ["max_over_time(node_load1[1h])", "max_over_time(node_load1[1h])"],
+    ["rate(node_load1[1h:1m])", "rate(node_load1[1h:1m])"],
+  ]) {
+    assert.equal(for_grafana(expression), expected);
+  }
 });
 
 test("steps are whole seconds and no shorter than ticks", () => {

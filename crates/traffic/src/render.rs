@@ -42,7 +42,15 @@ fn rate_words(count: u64, noun: &str, bytes: u64, span: Nanos) -> String {
     push_human(&mut bits, a_second * 8.0, 1000.0, &["", " k", " M", " G", " T"]);
     let gap = if bits.ends_with(|last: char| last.is_ascii_digit()) { " " } else { "" };
     let size = Size(Bytes(a_second as u64));
-    format!("{} {noun}s/s, {size}/s, {bits}{gap}bit/s", Grouped((rate + 0.5) as u64))
+    format!("{} {noun}s/s, {size}/s, {bits}{gap}bit/s", rate_figure(rate))
+}
+
+/// A rate; below ten with decimals, so that what happens every few seconds is not 0.
+fn rate_figure(rate: f64) -> String {
+    if rate >= 9.995 {
+        return Grouped((rate + 0.5) as u64).to_string();
+    }
+    format!("{rate:.2}").trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 fn span(first: Option<Nanos>, last: Option<Nanos>) -> Nanos {
@@ -80,19 +88,19 @@ impl SinkReport {
         let Accounts { listed, all, clients } = &self.accounts;
         let wall = span(all.first, all.last);
         let mut text = String::new();
-        if *clients > 1 {
+        // Connections of HTTP clients are many, and tell little apart: the document has them.
+        if *clients > 1 && !self.has_requests {
             for client in listed.iter().take(NAMED_CLIENTS) {
                 let wall = span(client.first, client.last);
                 let aborted = if client.is_aborted { ", aborted" } else { "" };
-                let (count, noun) = self.count(client);
-                let plural = if count == 1 { "" } else { "s" };
-                let rest = if self.has_requests { String::new() } else { incomplete(client) };
+                let plural = if client.packets == 1 { "" } else { "s" };
                 text.push_str(&format!(
-                    "{}: {} {noun}{plural} in {}, {}{rest}{aborted}\n",
+                    "{}: {} packet{plural} in {}, {}{}{aborted}\n",
                     client.name,
-                    Grouped(count),
+                    Grouped(client.packets),
                     Span(wall),
-                    rate_words(count, noun, client.bytes, wall),
+                    rate_words(client.packets, "packet", client.bytes, wall),
+                    incomplete(client),
                 ));
             }
             let more = clients.saturating_sub(NAMED_CLIENTS as u64);
@@ -231,8 +239,8 @@ impl SendReport {
             }
             (false, false) => "the other side took no more",
         };
-        let written = |rate: f64| Grouped((rate + 0.5) as u64);
-        Some(format!("{} a second were wanted, and {} went out: {why}", written(wanted), written(rate)))
+        let [wanted, rate] = [wanted, rate].map(rate_figure);
+        Some(format!("{wanted} a second were wanted, and {rate} went out: {why}"))
     }
 
     pub(crate) fn text(&self) -> String {
@@ -307,5 +315,18 @@ impl SendReport {
             "latency": latency,
             "whit": self.waits.as_ref().map_or(Value::Null, breakdown),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slow_rates_are_not_zero() {
+        let second = Nanos(1_000_000_000);
+        assert!(rate_words(13, "request", 0, Nanos(50 * second.0)).starts_with("0.26 requests/s, "));
+        let written = [0.0, 0.004, 2.5, 5.0, 9.994, 9.999, 70_000.4].map(rate_figure);
+        assert_eq!(written, ["0", "0", "2.5", "5", "9.99", "10", "70,000"]);
     }
 }

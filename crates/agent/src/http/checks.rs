@@ -15,6 +15,7 @@ use super::replies::{CheckCell, CheckDetail, CheckEntry, Checks, DowntimeEntry, 
 use super::reply::{Refusal, bad_data, blocking, internal, refusal, success};
 use super::shared::{SeesAll, Shared};
 use checks::{Check, CheckLedger, CheckRegistry, CheckRequest, CheckStatus, Downtime, Period};
+use text::natural_order::by_natural_order;
 
 /// Rows of a reply.
 const MOST_ROWS: usize = 500;
@@ -85,7 +86,10 @@ pub(super) async fn list(
     let both = registry.checks.iter().zip(&registry.statuses);
     let mut found: Vec<(&Check, &CheckStatus)> =
         both.filter(|(_, status)| is_wanted(status) && is_found(status)).collect();
-    found.sort_by_key(|(_, status)| (status.severity(), status.since_ms, &status.name));
+    found.sort_by(|(_, one), (_, other)| {
+        let urgency = |status: &CheckStatus| (status.severity(), status.since_ms);
+        urgency(one).cmp(&urgency(other)).then_with(|| by_natural_order(&one.name, &other.name))
+    });
     let ([ok, warning, critical, unknown], pending) = registry.by_state();
     let checks = Checks {
         ok,

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use super::{Plot, letter};
 
-/// Colours that people with colour blindness can also distinguish: Okabe and Ito's, without yellow and black.
-pub const COLORS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
+/// Colours that people with colour blindness can also distinguish: Okabe and Ito's, without yellow and black, in the order of the page's.
+pub const COLORS: [&str; 6] = ["#0072b2", "#d55e00", "#cc79a7", "#009e73", "#e69f00", "#56b4e9"];
 
 const LEFT: f64 = 76.0;
 const RIGHT: f64 = 16.0;

@@ -17,12 +17,12 @@ impl Palette {
         if self.is_colored { Style::new().fg(color) } else { Style::new() }
     }
 
-    /// The parts of a bar: on CPU, run queue, block I/O, unrecorded, sleeping, undivided.
+    /// The parts of a bar: on CPU, run queue, block I/O, unrecorded, sleeping, undivided. The page has the same colours; red is for trouble.
     pub(super) fn parts(self) -> [(char, Style); 6] {
         [
-            ('█', self.colored(Color::Green)),
+            ('█', self.colored(Color::Blue)),
             ('▓', self.colored(Color::Yellow)),
-            ('▒', self.colored(Color::Red)),
+            ('▒', self.colored(Color::Magenta)),
             ('~', self.faint()),
             ('·', self.faint()),
             ('─', self.faint()),
@@ -31,11 +31,7 @@ impl Palette {
 
     /// The letter of a cause that overlaps, over the part that it overlaps with.
     pub(super) fn mark(self) -> Style {
-        if self.is_colored {
-            Style::new().fg(Color::Magenta).add_modifier(Modifier::BOLD)
-        } else {
-            Style::new()
-        }
+        if self.is_colored { Style::new().fg(Color::Cyan).add_modifier(Modifier::BOLD) } else { Style::new() }
     }
 
     pub(super) fn heading(self) -> Style {
