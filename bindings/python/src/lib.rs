@@ -16,6 +16,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _whit(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(directory::scan, module)?)?;
+    module.add_function(wrap_pyfunction!(machine::sysctl, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(tasks::delays, module)?)?;
     module.add_function(wrap_pyfunction!(tasks::tasks, module)?)?;

@@ -10,17 +10,26 @@ use facts::source::{Source, Wanted};
 use facts::unit::Ticks;
 use probe::{Request, Roots};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 use sampling::Formula;
 use sampling::machine::MachineSampler;
 
-use crate::error::{failed, unreadable};
+use crate::error::{failed, of_system, unreadable};
 
 /// Opens the files of some sources and reads them once. `root` is a captured machine.
 pub(crate) fn read(wanted: Wanted, root: Option<PathBuf>) -> PyResult<MachineSampler> {
     let roots = root.map_or_else(Roots::live, Roots::captured);
     let request = Request { wanted, ..Request::default() };
     MachineSampler::open(&roots, request, Formula::IfNeeded).map_err(failed)
+}
+
+/// Reads a parameter of the kernel. `root` is a captured machine.
+#[pyfunction]
+#[pyo3(signature = (name, *, root=None))]
+pub(crate) fn sysctl<'py>(py: Python<'py>, name: &str, root: Option<PathBuf>) -> PyResult<Bound<'py, PyBytes>> {
+    let roots = root.map_or_else(Roots::live, Roots::captured);
+    let value = probe::parameter(&roots, name).map_err(|error| of_system(name, &error))?;
+    Ok(PyBytes::new(py, &value))
 }
 
 /// The files of the machine. Each is opened when it is needed for the first time, and read again in place after that. Only the thread that

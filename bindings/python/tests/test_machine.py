@@ -32,6 +32,17 @@ def test_what_is_not_there_is_an_error_with_its_reason():
         whit.delays(4194305)
 
 
+def test_parameters_are_those_of_both_kernels():
+    assert whit.sysctl("kernel.osrelease").decode().strip() == os.uname().release
+    assert whit.sysctl("kernel/ostype") == b"Linux\n"
+    cpus = whit.sysctl("hw.ncpu", root=FIXTURES / "freebsd-14")
+    assert int.from_bytes(cpus, "little") == 8
+    with pytest.raises(FileNotFoundError, match="kernel.nothing"):
+        whit.sysctl("kernel.nothing")
+    with pytest.raises(FileNotFoundError):
+        whit.sysctl("kernel/../../uptime")
+
+
 def test_memory_is_that_of_psutil():
     # Before and after: a machine's memory changes between two readings.
     before, memory, after = psutil.virtual_memory(), whit.memory(), psutil.virtual_memory()

@@ -31,6 +31,7 @@ pub mod mailbox;
 pub mod named;
 mod open_file;
 pub mod outlet;
+mod parameter;
 pub mod paths;
 mod probe;
 pub mod random;
@@ -61,6 +62,7 @@ pub use system::{
 
 pub use boot::boot_id;
 pub use clock::{clock_now, file_clock_now, own_cpu_time, own_thread_cpu_time, sleep_until, timespec};
+pub use parameter::parameter;
 pub use probe::Probe;
 pub use request::Request;
 pub use roots::Roots;

@@ -16,6 +16,7 @@ pub(crate) mod survey;
 pub(crate) mod tasks;
 
 use std::collections::BTreeMap;
+use std::io;
 
 use facts::cursor::Malformed;
 use facts::freebsd::{self, boottime, kinfo_proc};
@@ -156,6 +157,17 @@ impl Sysctl {
             Origin::Capture(_) => true,
         }
     }
+}
+
+/// The bytes of a node by its name.
+pub(crate) fn node_bytes(roots: &Roots, name: &str) -> io::Result<Vec<u8>> {
+    let mut memory = Vec::new();
+    #[cfg(target_os = "freebsd")]
+    if !roots.is_captured() {
+        return crate::sys::sysctl(Node::Named(name), &mut memory).map(<[u8]>::to_vec);
+    }
+    Replies::open(roots)?.read(Node::Named(name), &mut memory)?;
+    Ok(memory)
 }
 
 /// Processes with zeros in place of everything that is not read.

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Tuple, Union
 
 from . import _whit
-from ._whit import Machine, Mailbox, Sampler, Tasks, delays, run, scan, tasks
+from ._whit import Machine, Mailbox, Sampler, Tasks, delays, run, scan, sysctl, tasks
 
 if TYPE_CHECKING:
     import pandas
@@ -33,6 +33,7 @@ __all__ = [
     "network",
     "run",
     "scan",
+    "sysctl",
     "tasks",
 ]
 

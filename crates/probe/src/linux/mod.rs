@@ -13,7 +13,7 @@ pub mod descendants;
 mod directories;
 pub mod directory;
 pub mod exits;
-mod files;
+pub(crate) mod files;
 mod filesystems;
 #[cfg(feature = "limited-cgroups")]
 mod limited_cgroups;
