@@ -1,5 +1,6 @@
 //! JSON documents: what each begins with, and then its own fields. docs/schema holds a schema of each.
 
+use std::fmt::Write as _;
 use std::sync::OnceLock;
 
 use facts::sample::Sample;
@@ -115,7 +116,7 @@ impl Documents {
         let boot_id = self.boot_id.get_or_init(|| probe::boot_id(&self.roots)).as_deref();
         let document =
             Document { document: kind, realtime_ns: realtime.0, realtime: rfc3339(realtime), boot_id, body };
-        out.push_str(&serde_json::to_string(&document).map_err(Failure::internal)?);
+        push_with_times(&serde_json::to_string(&document).map_err(Failure::internal)?, out);
         out.push('\n');
         Ok(())
     }
@@ -127,6 +128,28 @@ fn rfc3339(time: Nanos) -> String {
     format!("{time:.9}")
 }
 
+/// What ends the key of a time within a body. In a string of JSON its quotation mark has a backslash before it.
+const TIME_KEY: &str = "_realtime_ns\":";
+
+/// Appends a document, in which each such time is followed by the same as text: null where it is null.
+fn push_with_times(document: &str, out: &mut String) {
+    let mut rest = document;
+    while let Some(place) = rest.find(TIME_KEY) {
+        let (key, value) = rest.split_at(place + TIME_KEY.len());
+        let length = value.find([',', '}']).unwrap_or(value.len());
+        let (value, behind) = value.split_at(length);
+        let name = key[..place].rfind('"').map_or("", |quote| &key[quote + 1..place]);
+        out.push_str(key);
+        out.push_str(value);
+        let time = value.parse().ok().and_then(|ns| jiff::Timestamp::from_nanosecond(ns).ok());
+        let text = time.map_or("null".to_owned(), |time| format!("\"{time:.9}\""));
+        // A text takes whatever is written to it.
+        let _ = write!(out, ",\"{name}_realtime\":{text}");
+        rest = behind;
+    }
+    out.push_str(rest);
+}
+
 /// The time of day at a machine: now, or when it was captured.
 pub fn realtime(roots: &Roots) -> Result<Nanos, Failure> {
     if !roots.is_captured() {
@@ -136,4 +159,18 @@ pub fn realtime(roots: &Roots) -> Result<Nanos, Failure> {
     let mut sample = Sample::default();
     Probe::open(roots, &Request { wanted, ..Request::default() })?.sample(&mut sample);
     Ok(sample.clock.realtime)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_within_a_document_are_text_as_well() {
+        let document = r#"{"realtime_ns":1,"since_realtime_ns":1700000000000000001,"a":[{"until_realtime_ns":null}],"text":"_realtime_ns\":5"}"#;
+        let mut written = String::new();
+        push_with_times(document, &mut written);
+        let expected = r#"{"realtime_ns":1,"since_realtime_ns":1700000000000000001,"since_realtime":"2023-11-14T22:13:20.000000001Z","a":[{"until_realtime_ns":null,"until_realtime":null}],"text":"_realtime_ns\":5"}"#;
+        assert_eq!(written, expected);
+    }
 }
