@@ -240,7 +240,7 @@ fn unsilence(directory: &Path, number: i64) -> Result<String, Failure> {
     let ended =
         open(directory)?.end_silence(number, now_ms()).map_err(|error| of_ledger(directory, error))?;
     match ended {
-        true => Ok(String::new()),
+        true => Ok(format!("silence {number} has ended\n")),
         false => Err(Failure::new(format!("there is no silence {number}"))),
     }
 }

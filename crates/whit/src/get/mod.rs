@@ -22,10 +22,10 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let args = &arguments::from_matches(matches)?;
     let answer = ask(&args.origin, &args.expression, Asked::At { at_ms: args.at_ms })?;
     let value = match &answer {
-        Answer::Scalar(point) => write_in_full(point.value),
+        Answer::Scalar(point) => number(point.value)?,
         Answer::Text(_) => return Err(Failure::usage("this is a text, and no number")),
         Answer::Vector(series) => match series.as_slice() {
-            [(_, point)] => write_in_full(point.value),
+            [(_, point)] => number(point.value)?,
             [] => {
                 say_unknown_metrics(&args.origin, &args.expression);
                 return Err(Failure::new("no series has a value then"));
@@ -45,4 +45,12 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     };
     Output::stdout().write(format!("{value}\n").as_bytes())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes a value. NaN is none that a script can compare.
+fn number(value: f64) -> Result<String, Failure> {
+    match value.is_nan() {
+        true => Err(Failure::new("the value is NaN, which is no number: a part divided by nothing, for example")),
+        false => Ok(write_in_full(value)),
+    }
 }

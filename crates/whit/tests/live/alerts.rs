@@ -238,7 +238,7 @@ fn silences() -> Result<(), Failed> {
     std::thread::sleep(Duration::from_secs(2));
     assert!(posted.0.lock().unwrap().is_empty(), "it is silenced");
     assert!(whit(&["alert", "--data", data]).contains("silenced"));
-    whit(&["alert", "unsilence", "1", "--data", data]);
+    assert_eq!(whit(&["alert", "unsilence", "1", "--data", data]), "silence 1 has ended\n");
     wait_for("it is told", || posted.0.lock().unwrap().get("it firing") == Some(&1));
     let history = whit(&["query", "ALERTS", "--data", data]);
     assert!(history.contains("ALERTS{alertname=\"it\",alertstate=\"firing\"}"), "{history}");

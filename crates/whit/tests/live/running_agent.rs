@@ -179,6 +179,8 @@ fn found() -> Result<(), Failed> {
     );
     let (status, _, error) = place.said(&["get", "node_cpu_seconds_total"]);
     assert!(status == Some(1) && error.contains("where one is wanted"), "{error}");
+    let (status, text, error) = place.said(&["get", "vector(0) / 0"]);
+    assert!(status == Some(1) && text.is_empty() && error.contains("NaN"), "{text}{error}");
     let (status, _, error) = place.said(&["get", "node_lod1"]);
     assert!(status == Some(1) && error.contains("named most alike: node_load1"), "{error}");
     let last = fs::read_to_string(place.0.0.join("whit/now"))?;
