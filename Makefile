@@ -201,6 +201,8 @@ test-python: deps
 	$(INSTALL_WHEEL)
 	$(BINARIES)
 	cd bindings/python && WHIT="$(CURDIR)/$(TARGET)/debug/whit" "$(CURDIR)/$(PYTHON)/bin/pytest" --quiet -p no:cacheprovider
+	cd bindings/python && "$(CURDIR)/$(PYTHON)/bin/mypy" --strict --cache-dir=/dev/null python/whit examples
+	cd bindings/python && "$(CURDIR)/$(PYTHON)/bin/stubtest" --ignore-missing-stub whit
 
 bench-python: python
 	$(INSTALL_WHEEL)

@@ -86,7 +86,7 @@ def mailbox(path: Union[str, "os.PathLike[str]"]) -> "_whit.Mail":
 class Series(NamedTuple):
     """A series of an answer: arrays if numpy is installed, else lists."""
 
-    labels: dict
+    labels: Dict[str, str]
     #: Seconds since 1970.
     times: Any
     values: Any
@@ -131,7 +131,7 @@ def _seconds(instant: Instant) -> float:
     return float(instant)
 
 
-def _series(answer: Any) -> List[Series]:
+def _series(answer: "_whit._Answer") -> List[Series]:
     if isinstance(answer, str):
         raise ValueError("the answer is a text, not a number")
     make = numpy.array if numpy else list

@@ -1,15 +1,17 @@
 """The part of the package that is compiled."""
 
 import os
-from typing import Dict, Iterator, List, Optional, Sequence, Tuple, TypedDict, Union
+from typing import Dict, Iterator, List, Optional, Sequence, Tuple, TypedDict, Union, type_check_only
 
-Path = Union[str, "os.PathLike[str]"]
+_Path = Union[str, "os.PathLike[str]"]
 
+@type_check_only
 class Swap(TypedDict):
     total_bytes: int
     used_bytes: int
     free_bytes: int
 
+@type_check_only
 class Limit(TypedDict):
     cgroup_version: int
     total_bytes: int
@@ -18,6 +20,7 @@ class Limit(TypedDict):
     caches_bytes: int
     available_bytes: int
 
+@type_check_only
 class Memory(TypedDict):
     total_bytes: int
     used_bytes: Optional[int]
@@ -30,6 +33,7 @@ class Memory(TypedDict):
     swap: Optional[Swap]
     limit: Optional[Limit]
 
+@type_check_only
 class Cpu(TypedDict):
     user_seconds: float
     nice_seconds: float
@@ -40,6 +44,7 @@ class Cpu(TypedDict):
     softirq_seconds: float
     steal_seconds: float
 
+@type_check_only
 class Interface(TypedDict):
     received_bytes: int
     received_packets: int
@@ -50,6 +55,7 @@ class Interface(TypedDict):
     send_errors: int
     send_drops: int
 
+@type_check_only
 class Disk(TypedDict):
     reads: int
     read_bytes: int
@@ -60,11 +66,13 @@ class Disk(TypedDict):
     busy_ms: int
     is_whole: bool
 
+@type_check_only
 class Delay(TypedDict):
     count: Optional[int]
     total_ns: Optional[int]
     max_ns: Optional[int]
 
+@type_check_only
 class Account(TypedDict):
     pid: int
     name: str
@@ -80,6 +88,7 @@ class Account(TypedDict):
     copy: Delay
     irq: Delay
 
+@type_check_only
 class Task(TypedDict):
     pid: int
     tid: int
@@ -96,10 +105,12 @@ class Task(TypedDict):
     read_bytes: Optional[int]
     written_bytes: Optional[int]
 
+@type_check_only
 class Mail(TypedDict):
     messages: int
     unread: int
 
+@type_check_only
 class CpuShares(TypedDict):
     busy_ratio: float
     user_ratio: float
@@ -107,15 +118,18 @@ class CpuShares(TypedDict):
     iowait_ratio: float
     steal_ratio: float
 
+@type_check_only
 class InterfaceRates(TypedDict):
     received_bytes_per_second: Optional[float]
     sent_bytes_per_second: Optional[float]
 
+@type_check_only
 class DiskRates(TypedDict):
     read_bytes_per_second: Optional[float]
     written_bytes_per_second: Optional[float]
     busy_ratio: Optional[float]
 
+@type_check_only
 class Rates(TypedDict):
     interval_seconds: float
     cpu: Optional[CpuShares]
@@ -123,11 +137,13 @@ class Rates(TypedDict):
     network: Dict[str, InterfaceRates]
     disks: Dict[str, DiskRates]
 
+@type_check_only
 class Ages(TypedDict):
     below_ns: Optional[int]
     files: int
     bytes: int
 
+@type_check_only
 class Directory(TypedDict):
     files: int
     bytes: int
@@ -139,6 +155,7 @@ class Directory(TypedDict):
     failures: int
     ages: List[Ages]
 
+@type_check_only
 class Run(TypedDict):
     pid: int
     exit_status: Optional[int]
@@ -153,17 +170,17 @@ class Run(TypedDict):
     involuntary_switches: int
     account: Optional[Account]
 
-#: A text, or the labels, times and values of each series.
-Answer = Union[str, List[Tuple[Dict[str, str], List[float], List[float]]]]
+# A text, or the labels, times and values of each series.
+_Answer = Union[str, List[Tuple[Dict[str, str], List[float], List[float]]]]
 
 def delays(pid: int) -> Account: ...
-def run(command: Sequence[Path]) -> Run: ...
-def scan(path: Path, *, recurse: bool = False) -> Directory: ...
-def sysctl(name: str, *, root: Optional[Path] = None) -> bytes: ...
+def run(command: Sequence[_Path]) -> Run: ...
+def scan(path: _Path, *, recurse: bool = False) -> Directory: ...
+def sysctl(name: str, *, root: Optional[_Path] = None) -> bytes: ...
 def tasks() -> List[Task]: ...
 
 class Machine:
-    def __init__(self, root: Optional[Path] = None) -> None: ...
+    def __init__(self, root: Optional[_Path] = None) -> None: ...
     def memory(self) -> Memory: ...
     def cpu(self) -> Cpu: ...
     def load(self) -> Tuple[float, float, float]: ...
@@ -177,7 +194,7 @@ class Tasks:
     def read(self) -> List[Task]: ...
 
 class Mailbox:
-    def __init__(self, path: Path) -> None: ...
+    def __init__(self, path: _Path) -> None: ...
     def read(self) -> Mail: ...
 
 class Sampler:
@@ -187,6 +204,6 @@ class Sampler:
     def __next__(self) -> Rates: ...
 
 class History:
-    def __init__(self, directory: Path) -> None: ...
-    def query(self, expression: str, at_seconds: float) -> Answer: ...
-    def range(self, expression: str, range_seconds: Tuple[float, float], step_seconds: float) -> Answer: ...
+    def __init__(self, directory: _Path) -> None: ...
+    def query(self, expression: str, at_seconds: float) -> _Answer: ...
+    def range(self, expression: str, range_seconds: Tuple[float, float], step_seconds: float) -> _Answer: ...

@@ -17,6 +17,8 @@ pub(crate) struct CgroupFiles {
     version: u8,
     /// The own first.
     levels: Vec<MemoryFiles>,
+    /// Its directories are there. A mount may cover them.
+    is_visible: bool,
     /// Kept for its memory.
     read: Vec<CgroupLimits>,
 }
@@ -104,15 +106,18 @@ fn hierarchy(mounts: &[Mount], own: &CgroupMembership, controller: &[u8]) -> Opt
 impl CgroupFiles {
     pub(crate) fn open(root: &MachineDirectory, buffer: &mut Buffer) -> Self {
         let Some(hierarchy) = Hierarchy::of(b"memory", root, buffer) else {
-            return Self { version: 0, levels: Vec::new(), read: Vec::new() };
+            return Self { version: 0, levels: Vec::new(), is_visible: false, read: Vec::new() };
         };
         let levels = levels(root, buffer, &hierarchy);
-        Self { version: hierarchy.version, levels, read: Vec::new() }
+        let has_tasks = |directory: String| root.look_at(&format!("{directory}/cgroup.procs")).is_ok();
+        // A capture has no other files than those that are read.
+        let is_visible = root.is_captured() || hierarchy.directories().any(has_tasks);
+        Self { version: hierarchy.version, levels, is_visible, read: Vec::new() }
     }
 
     fn fill(&mut self, buffer: &mut Buffer, limits: &mut CgroupLimits) -> Result<(), Absence> {
         *limits = CgroupLimits { version: self.version, ..CgroupLimits::default() };
-        if self.version == 0 {
+        if self.version == 0 || !self.is_visible {
             return Err(Absence::Unsupported);
         }
         self.read.clear();

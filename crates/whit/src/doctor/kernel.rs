@@ -92,10 +92,15 @@ pub(super) fn capabilities(survey: &mut Survey) -> Option<Finding> {
             if privilege::is_given() { ", given by the binary and held for taskstats alone" } else { "" };
         return Some(Finding::ok("capabilities", format!("{user}: CAP_NET_ADMIN{how}")));
     }
+    // Where root lacks it, a container or a unit has left it out.
+    let remedy = match status.uid {
+        Some(0) => "--cap-add NET_ADMIN for a container, AmbientCapabilities for a unit",
+        _ => "run as root, or give the binary CAP_NET_ADMIN; whit-install(7) says what that discloses",
+    };
     Some(Finding::limited(
         "capabilities",
-        format!("{user}: none of those that help; lacking CAP_NET_ADMIN (taskstats and exit records)"),
-        "run as root, or give the binary CAP_NET_ADMIN; whit-install(7) says what that discloses",
+        format!("{user}, without CAP_NET_ADMIN (taskstats and exit records)"),
+        remedy,
     ))
 }
 
@@ -136,8 +141,14 @@ pub(super) fn cgroups(survey: &mut Survey, sample: &Sample) -> Finding {
             );
         }
     };
-    let limits = sample.cgroup.get().ok();
-    let limit = match limits.and_then(|limits| limits.memory_limit) {
+    let Ok(limits) = sample.cgroup.get() else {
+        return Finding::limited(
+            "cgroup",
+            format!("{versions}; the directories of the own cannot be seen, nor its memory limit"),
+            "mount the hierarchies at /sys/fs/cgroup; in a container --cgroupns host or -v /sys/fs/cgroup:/sys/fs/cgroup:ro",
+        );
+    };
+    let limit = match limits.memory_limit {
         Some(limit) => format!("own memory limit {}", text::units::Size(limit)),
         None => "no memory limit on the own".to_owned(),
     };

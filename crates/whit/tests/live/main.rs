@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, clippy::disallowed_types)]
 
+mod absences;
 mod age;
 mod agent;
 mod agent_faults;
@@ -108,6 +109,7 @@ fn main() {
         check_ways::trials(),
         exporters::trials(),
         feeds::trials(),
+        absences::trials(),
         api::trials(),
         page::trials(),
         waits::trials(),
