@@ -70,15 +70,18 @@ fn files_of_version_0_1_are_read() {
 #[test]
 fn files_of_a_later_version_are_left_alone() {
     let machine = Installation::of("0.1", "later");
-    let commands: [(&str, &[&str]); 4] = [
+    let commands: [(&str, &[&str]); 6] = [
         ("history.sqlite", &["history"]),
         ("checks.sqlite", &["check", "list"]),
         ("feeds.sqlite", &["feeds"]),
         ("alerts.sqlite", &["alert"]),
+        ("marks.sqlite", &["mark"]),
+        ("checks-history.sqlite", &["query", "whit_check_state"]),
     ];
     for (name, command) in commands {
         let path = machine.data().join(name);
-        let mut file = fs::read(&path).unwrap();
+        let own = fs::read(&path).unwrap();
+        let mut file = own.clone();
         for at in [USER_VERSION, APPLICATION_ID] {
             // The library of feeds has no application's number.
             let number = u32::from_be_bytes(file[at..at + 4].try_into().unwrap());
@@ -90,5 +93,7 @@ fn files_of_a_later_version_are_left_alone() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success() && said.contains("newer version"), "{name}: {said}");
         assert!(fs::read(&path).unwrap() == file, "{name} was written");
+        // The next one is the only one of a later version.
+        fs::write(&path, own).unwrap();
     }
 }

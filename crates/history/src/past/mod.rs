@@ -102,7 +102,7 @@ pub struct Past {
 struct OtherHistory {
     /// `None`: it is not seen.
     path: Option<PathBuf>,
-    opened: OnceCell<Option<RecordedSeries>>,
+    opened: OnceCell<Result<Option<RecordedSeries>, String>>,
 }
 
 impl OtherHistory {
@@ -111,9 +111,18 @@ impl OtherHistory {
     }
 
     /// Returns it; `None` if there is none.
-    fn series(&self) -> Option<&RecordedSeries> {
-        let open = || self.path.as_ref().and_then(|path| History::open(path).ok());
-        self.opened.get_or_init(|| open().map(RecordedSeries::new)).as_ref()
+    ///
+    /// # Errors
+    /// If it is there and cannot be opened: an answer without it would be wrong.
+    fn series(&self) -> Result<Option<&RecordedSeries>, &str> {
+        let open = |path: &Path| match History::open(path) {
+            Ok(history) => Ok(Some(RecordedSeries::new(history))),
+            Err(StoreError::Empty) => Ok(None),
+            Err(_) if !path.exists() => Ok(None),
+            Err(error) => Err(format!("{}: {error}", path.display())),
+        };
+        let opened = self.opened.get_or_init(|| self.path.as_deref().map_or(Ok(None), open));
+        opened.as_ref().map(Option::as_ref).map_err(String::as_str)
     }
 }
 
@@ -240,7 +249,7 @@ impl Past {
 
     /// The labels of all recorded series; some may be in several histories.
     fn all_names(&self) -> impl Iterator<Item = &SeriesName> {
-        let others = [&self.checks, &self.exporters].into_iter().filter_map(OtherHistory::series);
+        let others = [self.checks.series(), self.exporters.series()].into_iter().flatten().flatten();
         std::iter::once(&self.recorded).chain(others).flat_map(|other| &other.series).map(|(name, _)| name)
     }
 }
@@ -297,7 +306,8 @@ impl Source for Past {
         let may_be_of_exporters = selection.matchers.iter().all(is_of_exporters);
         let others =
             [may_be_of_checks.then_some(&self.checks), may_be_of_exporters.then_some(&self.exporters)];
-        for other in others.into_iter().flatten().filter_map(OtherHistory::series) {
+        for other in others.into_iter().flatten() {
+            let Some(other) = other.series()? else { continue };
             let first_ns = other.extent_ns().map_err(failed)?.map(|(first_ns, _)| first_ns);
             add_series(&mut series, other.select(selection, first_ns).map_err(failed)?);
         }
