@@ -103,7 +103,8 @@ or to lines, in a file of its own:
   [[reply]]
   line = \"PING\"
   text = \"PONG\\n\"
-The first that is meant replies; a * at the end of path or line stands for whatever follows.
+The first that is meant replies; a * at the end of path or line stands for whatever follows. After
+times = 2 the next one replies; delay = \"200ms\" or fault = \"reset\", \"half\" is of this reply alone.
 Ends on Ctrl-C, after --duration or --clients, and prints what came.";
 
 /// Returns the options of `whit send`.

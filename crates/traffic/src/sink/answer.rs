@@ -7,7 +7,7 @@ use facts::unit::Nanos;
 use super::fault::{Dice, Fault, Faults};
 use super::http;
 use super::log::{Entry, Log};
-use super::replies::Replies;
+use super::replies::{Replies, Reply};
 use super::request::{self, Begun, Request};
 use crate::http_body::BodyReader;
 
@@ -42,6 +42,15 @@ pub(super) enum Next {
     WriteAndEnd,
     Reset,
     Wait(Nanos),
+}
+
+/// An answer that was appended.
+struct Answered {
+    is_last: bool,
+    /// What is logged of it.
+    entry: Option<Entry>,
+    /// That of its own, instead of one by chance.
+    fault: Option<Fault>,
 }
 
 /// One connection's.
@@ -96,11 +105,11 @@ impl Conversation {
             return Next::Write;
         }
         let start = output.len();
-        let Some((is_last, entry)) = self.answer(output) else {
+        let Some(Answered { is_last, entry, fault }) = self.answer(output) else {
             let is_endless = self.received.len() - self.answered > MOST_HEAD_BYTES;
             return if is_endless { Next::Reset } else { Next::Read };
         };
-        let fault = self.answers.faults.roll(&mut self.dice);
+        let fault = fault.or_else(|| self.answers.faults.roll(&mut self.dice));
         self.answers_given += 1;
         self.faults_made += u64::from(fault.is_some());
         let whole = output.len() - start;
@@ -130,8 +139,8 @@ impl Conversation {
         }
     }
 
-    /// Appends the answer to what was received, if that is whole. Whether it is the last, and what is logged of it.
-    fn answer(&mut self, output: &mut Vec<u8>) -> Option<(bool, Option<Entry>)> {
+    /// Appends the answer to what was received, if that is whole.
+    fn answer(&mut self, output: &mut Vec<u8>) -> Option<Answered> {
         let waiting = &self.received[self.answered..];
         let answers = &*self.answers;
         match &answers.kind {
@@ -139,7 +148,7 @@ impl Conversation {
             Kind::Echo => {
                 output.extend_from_slice(waiting);
                 self.answered = self.received.len();
-                Some((false, None))
+                Some(Answered { is_last: false, entry: None, fault: None })
             }
             Kind::Canned(replies) if !replies.is_http() => {
                 let end = waiting.iter().position(|byte| *byte == b'\n')?;
@@ -149,14 +158,14 @@ impl Conversation {
                 self.answered += end + 1;
                 output.extend_from_slice(reply.map_or("", |reply| &reply.text).as_bytes());
                 // Where there is no rule for a request, the conversation ends.
-                Some((reply.is_none(), entry))
+                Some(Answered { is_last: reply.is_none(), entry, fault: reply.and_then(Reply::fault) })
             }
             Kind::Http(_) | Kind::Canned(_) => self.answer_request(output),
         }
     }
 
     /// Appends the answer to the next request, when its body has come.
-    fn answer_request(&mut self, output: &mut Vec<u8>) -> Option<(bool, Option<Entry>)> {
+    fn answer_request(&mut self, output: &mut Vec<u8>) -> Option<Answered> {
         let answers = &*self.answers;
         let log = answers.log.as_ref();
         let (mut request, mut body) = match self.coming.take() {
@@ -180,15 +189,16 @@ impl Conversation {
                         self.answered = self.received.len();
                         let nameless =
                             Request { method: "–".into(), path: "–".into(), ..Request::default() };
-                        return Some((true, log.map(|_| Entry::Request { request: nameless, status })));
+                        let entry = log.map(|_| Entry::Request { request: nameless, status });
+                        return Some(Answered { is_last: true, entry, fault: None });
                     }
                     Begun::Head(head) => head,
                 };
                 self.answered += head.length;
                 // Most requests are a head, and no more of them is needed.
                 if head.body.is_whole() && log.is_none() {
-                    push_answer(answers, head.method, head.path, head.is_last, output);
-                    return Some((head.is_last, None));
+                    let (_, fault) = push_answer(answers, head.method, head.path, head.is_last, output);
+                    return Some(Answered { is_last: head.is_last, entry: None, fault });
                 }
                 if head.expects_continue && self.answered == self.received.len() {
                     output.extend_from_slice(b"HTTP/1.1 100 Continue\r\n\r\n");
@@ -198,7 +208,7 @@ impl Conversation {
         };
         let is_kept = log.is_some_and(Log::has_contents);
         let taken = body.take(&self.received[self.answered..], |bytes| request.add(bytes, is_kept));
-        let status = match taken {
+        let (status, fault) = match taken {
             Ok(taken) => {
                 self.answered += taken;
                 if !body.is_whole() {
@@ -211,33 +221,40 @@ impl Conversation {
                 http::push_response(output, 400, &[], b"", false, true);
                 self.answered = self.received.len();
                 request.is_last = true;
-                400
+                (400, None)
             }
         };
-        Some((request.is_last, log.map(|_| Entry::Request { request, status })))
+        let is_last = request.is_last;
+        Some(Answered { is_last, entry: log.map(|_| Entry::Request { request, status }), fault })
     }
 }
 
-/// Appends the answer to a request; its status.
-fn push_answer(answers: &Answers, method: &str, path: &str, is_last: bool, output: &mut Vec<u8>) -> u16 {
+/// Appends the answer to a request; its status, and what happens to it.
+fn push_answer(
+    answers: &Answers,
+    method: &str,
+    path: &str,
+    is_last: bool,
+    output: &mut Vec<u8>,
+) -> (u16, Option<Fault>) {
     let is_head = method == "HEAD";
     match &answers.kind {
         Kind::Canned(replies) => match replies.to_request(method, path) {
             Some(reply) => {
                 let (status, body) = (reply.status.unwrap_or(200), reply.body.as_bytes());
                 http::push_response(output, status, &reply.headers(), body, is_head, is_last);
-                status
+                (status, reply.fault())
             }
             None => {
                 http::push_response(output, 404, &[], b"", is_head, is_last);
-                404
+                (404, None)
             }
         },
         Kind::Http(answer) => {
             output.extend_from_slice(if is_last { &answer.last } else { &answer.kept_alive });
-            answer.status
+            (answer.status, None)
         }
-        Kind::Echo => 500,
+        Kind::Echo => (500, None),
     }
 }
 

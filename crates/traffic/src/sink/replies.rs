@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::fault::Fault;
 use command::failure::Failure;
 use probe::named;
 use text::printable::Shown as _;
@@ -37,6 +40,15 @@ pub(super) struct Reply {
     line: Option<String>,
     #[serde(default)]
     pub(super) text: String,
+    /// It comes later by so much.
+    delay: Option<String>,
+    /// What happens in its place: "reset" or "half".
+    fault: Option<String>,
+    /// How often it is given, before the next one that is meant replies.
+    times: Option<u64>,
+    /// How often it was given.
+    #[serde(skip)]
+    given: Arc<AtomicU64>,
 }
 
 /// The longest file of replies, in bytes.
@@ -87,9 +99,12 @@ impl Replies {
             }
             let is_same = |other: &&Spanned<Reply>| {
                 let (one, other) = (reply.get_ref(), other.get_ref());
-                (&one.path, &one.method, &one.line) == (&other.path, &other.method, &other.line)
+                // After so many times the next one is meant.
+                other.times.is_none()
+                    && (&one.path, &one.method, &one.line) == (&other.path, &other.method, &other.line)
             };
-            if replies.replies.iter().find(is_same).is_some_and(|first| first.span() != reply.span()) {
+            let before = || replies.replies.iter().take_while(|other| other.span() != reply.span());
+            if before().any(|other| is_same(&other)) {
                 return Err(fault(
                     reply.span().start,
                     "another reply before this one is to the same: the first that is meant replies",
@@ -106,6 +121,12 @@ impl Replies {
                     reply.span().start,
                     "a status is from 200 to 599: those below are no answer yet",
                 ));
+            }
+            if let Err(message) = reply.get_ref().checked_fault() {
+                return Err(fault(reply.span().start, &message));
+            }
+            if reply.get_ref().times == Some(0) {
+                return Err(fault(reply.span().start, "a reply that is given 0 times replies to nothing"));
             }
             if let Some(message) = reply.get_ref().contradiction() {
                 return Err(fault(reply.span().start, message));
@@ -137,17 +158,47 @@ impl Replies {
             reply.method.as_deref().is_none_or(|wanted| wanted == method || wanted == as_get)
         };
         all.find(|reply| {
-            is_method(reply) && reply.path.as_deref().is_some_and(|pattern| is_meant(pattern, path))
+            is_method(reply)
+                && reply.path.as_deref().is_some_and(|pattern| is_meant(pattern, path))
+                && reply.is_left()
         })
     }
 
     pub(super) fn to_line(&self, line: &str) -> Option<&Reply> {
         let mut all = self.replies.iter().map(Spanned::get_ref);
-        all.find(|reply| reply.line.as_deref().is_some_and(|pattern| is_meant(pattern, line)))
+        all.find(|reply| {
+            reply.line.as_deref().is_some_and(|pattern| is_meant(pattern, line)) && reply.is_left()
+        })
     }
 }
 
 impl Reply {
+    /// Takes one of the times that it is given. Returns false if none is left.
+    fn is_left(&self) -> bool {
+        let Some(times) = self.times else { return true };
+        let taken = |given: u64| (given < times).then(|| given + 1);
+        self.given.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken).is_ok()
+    }
+
+    /// Returns what happens to it.
+    pub(super) fn fault(&self) -> Option<Fault> {
+        // It was checked when it was read.
+        self.checked_fault().unwrap_or_default()
+    }
+
+    fn checked_fault(&self) -> Result<Option<Fault>, String> {
+        match (self.delay.as_deref(), self.fault.as_deref()) {
+            (None, None) => Ok(None),
+            (None, Some("reset")) => Ok(Some(Fault::Reset)),
+            (None, Some("half")) => Ok(Some(Fault::Half)),
+            (None, Some(_)) => Err("a fault is \"reset\" or \"half\"".to_owned()),
+            (Some(delay), None) => text::quantity::duration(delay)
+                .map(|delay| Some(Fault::Slow(delay)))
+                .map_err(|error| format!("delay: {error}")),
+            (Some(_), Some(_)) => Err("a reply has a delay or a fault, not both".to_owned()),
+        }
+    }
+
     /// Returns a message about options that contradict each other or would have no effect.
     fn contradiction(&self) -> Option<&'static str> {
         let is_bodiless = matches!(self.status, Some(204 | 304));
@@ -206,6 +257,8 @@ fn is_meant(pattern: &str, text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use facts::unit::Nanos;
+
     use super::*;
 
     #[test]
@@ -227,6 +280,21 @@ mod tests {
     }
 
     #[test]
+    fn replies_follow_one_another() {
+        let replies = Replies::parse(
+            "[[reply]]\npath = \"/a\"\nstatus = 503\ntimes = 2\n[[reply]]\npath = \"/a\"\ndelay = \"20ms\"\ntimes = 1\n\
+             [[reply]]\npath = \"/a\"\nfault = \"half\"\n",
+        )
+        .unwrap();
+        let replied = [(); 5].map(|()| {
+            let reply = replies.to_request("GET", "/a").unwrap();
+            (reply.status, reply.fault())
+        });
+        let (busy, slow) = ((Some(503), None), (None, Some(Fault::Slow(Nanos(20_000_000)))));
+        assert_eq!(replied, [busy, busy, slow, (None, Some(Fault::Half)), (None, Some(Fault::Half))]);
+    }
+
+    #[test]
     fn what_is_wrong_is_said_with_its_place() {
         let error = Replies::parse("[[reply]]\npath = \"/\"\ncolour = 3\n").unwrap_err();
         assert!(error.starts_with("3:1: "), "{error}");
@@ -236,6 +304,10 @@ mod tests {
             ("path = \"/\"\nstatus = 204\nbody = \"x\"", "a reply with this status has no body"),
             ("path = \"/*a\"", "a * stands at the end"),
             ("line = \"P\"\nstatus = 200", "a reply to a line has a text"),
+            ("path = \"/\"\nfault = \"slow\"", "a fault is"),
+            ("path = \"/\"\nfault = \"half\"\ndelay = \"1s\"", "a reply has a delay or a fault"),
+            ("path = \"/\"\ndelay = \"soon\"", "delay: "),
+            ("path = \"/\"\ntimes = 0", "a reply that is given 0 times"),
         ] {
             let error = error(&format!("[[reply]]\n{reply}\n"));
             assert!(error.starts_with(&format!("1:1: {message}")), "{error}");
