@@ -181,8 +181,15 @@ function series_name(labels: Labels, without: Set<string>): string {
   return pairs.length > 0 || name === "" ? `${name}{${pairs.join(",")}}` : name;
 }
 
-/** As a panel of Grafana has it, whose steps differ: the ranges of rates follow them. */
-export const for_grafana = (expression: string) => expression.replace(/(\b(?:rate|irate|increase|delta)\s*\([^[\]()"']*(?:\{[^{}]*\})?\s*)\[[0-9a-z]+\]/g, "$1[$__rate_interval]");
+/**
+ * As a panel of Grafana has it, whose steps differ: the ranges of rates follow them. An increase is over its range, and stays. What stands in quotation
+ * marks stays, too.
+ */
+export const for_grafana = (expression: string) =>
+  expression.replace(
+    /("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(\bi?rate\s*\(\s*[\w:]*\s*(?:\{(?:[^{}"']|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')*\})?\s*)\[[0-9a-z]+\]/g,
+    (all, text?: string, head?: string) => (text !== undefined ? all : `${head}[$__rate_interval]`),
+  );
 
 /** As `--since` takes it. */
 const instant = (at_ms: number) => new Date(at_ms).toISOString();

@@ -80,7 +80,7 @@ const explore = new Explore(
   events,
   (expression) => go({ place: "explore", expression }),
   (expression) => write({ ...view, place: "explore", expression }),
-  () => new URL(fixed(), location.href).href,
+  fixed_address,
 );
 const checks = new Checks({
   asked: (change) => go(change),
@@ -102,7 +102,7 @@ const verdict = new Verdict({
   checks: (state) => go({ place: "checks", check: "", find: "", state }),
   alerts: () => go({ place: "alerts" }),
   tasks: (sort) => {
-    if (sort !== view.sort) go({ sort });
+    if (sort !== view.sort) go({ place: "machine", sort });
     to_tasks();
   },
 });
@@ -116,7 +116,10 @@ const live = new Live({
   tasks: (tasks) => {
     if (view.at_ms === null && pointed === null) table.push(tasks);
   },
-  resumed: () => void show(),
+  resumed: () => {
+    table.forget();
+    void show();
+  },
 });
 const controls = new Controls({
   view: () => view,
@@ -126,7 +129,7 @@ const controls = new Controls({
   scale,
   mark: () => void mark(),
   save: () => void save(),
-  address: () => new URL(fixed(), location.href).href,
+  address: fixed_address,
   find: () => {
     if (view.place === "machine") table.focus_filter();
     else if (view.place === "checks") element("check-find").focus();
@@ -151,14 +154,18 @@ let plotted = "";
 /** The check whose plots they are. */
 let plotted_check = "";
 
-/** The table of the tasks, wherever the page is. */
-const to_tasks = () => element("tasks-section").scrollIntoView();
+/** Leads to the table of the tasks. */
+function to_tasks(): void {
+  element("tasks-section").scrollIntoView();
+  table.focus();
+}
 
 /** The address of the page of some tasks, or of the process that started then. */
 const address_of = (of: string, started_ms: number | null = null) => write({ ...view, ...of_tasks(of, started_ms) });
 
 /** Shows something else, and lets the address say so. */
 function go(change: Partial<View>): void {
+  if (change.place !== "machine") is_bound_for_tasks = false;
   view = { ...view, ...change };
   patient_until_ms = 0;
   // What is chosen already, or typed letter by letter, is no step to go back.
@@ -411,8 +418,10 @@ async function show_tasks(): Promise<void> {
 /** What is asked about: the window, or the minute around the instant that was chosen. What goes with the time begins at a whole minute. */
 function around(): Window {
   const { at_ms } = view;
-  const is_long = view.end_ms === null && shown.to_ms - shown.from_ms >= LEAST_WHOLE_MS;
-  if (at_ms === null) return is_long ? { ...shown, from_ms: Math.floor(shown.from_ms / MINUTE_MS) * MINUTE_MS } : shown;
+  // That of a task is its life.
+  const is_whole = view.place === "machine" && view.end_ms === null && shown.to_ms - shown.from_ms >= LEAST_WHOLE_MS;
+  const minute_ms = Math.floor(shown.from_ms / MINUTE_MS) * MINUTE_MS;
+  if (at_ms === null) return is_whole && minute_ms > (status.first_ms ?? 0) ? { ...shown, from_ms: minute_ms } : shown;
   const [first_ms, last_ms] = [status.first_ms ?? 0, status.last_ms ?? at_ms];
   return { from_ms: Math.max(first_ms, at_ms - AROUND_MS / 2), to_ms: Math.min(last_ms, at_ms + AROUND_MS / 2) };
 }
@@ -510,8 +519,13 @@ function scale(factor: number): void {
   go({ span_ms, end_ms: end_ms >= (status.last_ms ?? 0) ? null : end_ms });
 }
 
-/** The address of what is shown, which ends where it ends now. */
+/** What is shown, which ends where it ends now. */
 const fixed = () => write({ ...view, end_ms: view.end_ms ?? shown.to_ms });
+
+/** The address of that. */
+function fixed_address(): string {
+  return new URL(fixed(), location.href).href;
+}
 
 /** The window of the file, and of its link to here, ends where it ends now. */
 async function save(): Promise<void> {
@@ -528,6 +542,8 @@ function begin(): void {
   watch_presses();
   controls.begin();
   element("to-tasks").addEventListener("click", (event) => {
+    // Another window has no table to lead to.
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     if (view.place === "machine") return to_tasks();
     is_bound_for_tasks = true;

@@ -66,7 +66,7 @@ const TIMES: [string, string, string][] = [
 const MODES: [string, string][] = [
   ["user", "--on-cpu"],
   ["system", "--curve-6"],
-  ["nice", "--curve-3"],
+  ["nice", "--curve-8"],
   ["irq", "--curve-5"],
   ["softirq", "--curve-7"],
   ["steal", "--curve-4"],

@@ -141,7 +141,7 @@ export class Plot {
   /** The number beside the title. */
   private present_words(): string {
     const { names, columns, number } = this.shown;
-    if (number !== undefined) return written(number, this.panel.measure);
+    if (number !== undefined) return number === null ? "" : written(number, this.panel.measure);
     const is_value = (_: Column, place: number) => !this.panel.curves.some((curve) => curve.is_limit && curve.name === names[place]);
     const values = columns.filter(is_value).map(newest).filter((value) => value !== null);
     if (!this.panel.present || values.length === 0) return "";
@@ -156,11 +156,12 @@ export class Plot {
 
   /** What is 0 all the time has no place in the legend beside what is not; its colour stays its own. */
   private leave_out_zeros(): void {
-    const { columns } = this.shown;
+    const { names, columns } = this.shown;
     const has_others = columns.some(is_something);
+    const is_limit = (name: string) => this.panel.curves.some((curve) => curve.is_limit && curve.name === name);
     this.element.querySelectorAll<HTMLElement>(".u-legend .u-series").forEach((entry, place) => {
       // The first is the time.
-      if (place > 0) entry.hidden = has_others && !is_something(columns[place - 1] ?? []);
+      if (place > 0) entry.hidden = has_others && !is_something(columns[place - 1] ?? []) && !is_limit(names[place - 1] ?? "");
     });
   }
 

@@ -75,8 +75,8 @@ export class TaskTable {
   private readonly filter = document.createElement("input");
   private readonly count = document.createElement("output");
   private readonly living = new Map<number, TaskEntry>();
-  /** The time on a CPU in the last readings, of those that had some. */
-  private readonly recent = new Map<number, number[]>();
+  /** The time on a CPU in the last readings, of those that had some. A number is used again: by another one that started later. */
+  private readonly recent = new Map<number, { started_ms: number | null; values: number[] }>();
   private ended: TaskEntry[] = [];
   private rows: Row[] = [];
   private by: Grouping = "process";
@@ -111,11 +111,16 @@ export class TaskTable {
 
   /** Shows all tasks of an instant. `is_present`: it is the newest, and others follow. */
   show({ rows }: Tasks, is_present: boolean): void {
-    if (!is_present) this.recent.clear();
+    if (!is_present) this.forget();
     this.living.clear();
     this.ended = [];
     for (const row of rows) this.put(row);
     this.arrange();
+  }
+
+  /** What the rows did lately is not known any more: readings are missing, or the rows are other ones. */
+  forget(): void {
+    this.recent.clear();
   }
 
   /** Goes on with those that did something. */
@@ -133,16 +138,18 @@ export class TaskTable {
   /** Adds what the tasks did now to what they did lately. */
   private remember(): void {
     for (const pid of this.recent.keys()) if (!this.living.has(pid)) this.recent.delete(pid);
-    for (const [pid, { on_cpu }] of this.living) {
-      const known = this.recent.get(pid);
-      if (!known && !on_cpu) continue;
-      const values = [...(known ?? []), on_cpu ?? 0].slice(-RECENT);
-      if (values.some((value) => value > 0)) this.recent.set(pid, values);
+    for (const [pid, { on_cpu, started_ms }] of this.living) {
+      const last = this.recent.get(pid);
+      const known = last?.started_ms === started_ms ? last.values : [];
+      const values = [...known, on_cpu ?? 0].slice(-RECENT);
+      if (values.some((value) => value > 0)) this.recent.set(pid, { started_ms, values });
       else this.recent.delete(pid);
     }
   }
 
   arranged(by: Grouping, sort: string): void {
+    // Numbers are those of processes or of threads.
+    if ((by === "thread") !== (this.by === "thread")) this.forget();
     this.by = by;
     this.sort = COLUMNS.find((column) => column.key === sort)?.key ?? "on_cpu";
     this.arrange();
@@ -155,6 +162,11 @@ export class TaskTable {
 
   focus_filter(): void {
     this.filter.focus();
+  }
+
+  /** The table itself, so that keys move it. */
+  focus(): void {
+    this.scroller.focus({ preventScroll: true });
   }
 
   /** Rows keep their order while they are scrolled: nothing moves under the eye, and no frame is late. */
@@ -250,7 +262,7 @@ export class TaskTable {
 
   /** What one task did lately: rows of several have no one line. */
   private recently(row: Row): HTMLElement {
-    const values = row.pid === null ? undefined : this.recent.get(row.pid);
+    const values = row.pid === null ? undefined : this.recent.get(row.pid)?.values;
     const drawn = cell("", "recent");
     if (!values || values.length < 2) return drawn;
     const largest = Math.max(LEAST_LARGEST, ...values);

@@ -97,10 +97,10 @@ export class Verdict {
     if (long.length === 0 && waits.some(({ value }) => value !== null)) chips.push({ text: "nothing waits" });
     const { critical, unknown, warning } = this.checks ?? { critical: 0, unknown: 0, warning: 0 };
     const of_checks = (count: number, word: string, state: string): Chip[] =>
-      count ? [{ text: `${count} ${count === 1 ? "check" : "checks"} ${word}`, is_bad: true, act: () => this.events.checks(state) }] : [];
+      count ? [{ text: `${count} ${count === 1 ? "check" : "checks"} ${word}`, name: word, is_bad: true, act: () => this.events.checks(state) }] : [];
     chips.push(...of_checks(critical, "critical", "critical"), ...of_checks(unknown, "unknown", "unknown"), ...of_checks(warning, "in warning", "warning"));
     const { alerts } = this;
-    if (alerts > 0) chips.push({ text: alerts === 1 ? "1 alert fires" : `${alerts} alerts fire`, is_bad: true, act: () => this.events.alerts() });
+    if (alerts > 0) chips.push({ text: alerts === 1 ? "1 alert fires" : `${alerts} alerts fire`, name: "alerts", is_bad: true, act: () => this.events.alerts() });
     return chips;
   }
 
@@ -110,7 +110,7 @@ export class Verdict {
     const { critical, unknown } = this.checks ?? { critical: 0, unknown: 0 };
     // Checks and alerts are often of other things than what tasks wait for.
     if (count === 0) return { text: critical + unknown + this.alerts > 0 ? "No findings" : "Healthy" };
-    return { text: count === 1 ? "1 finding" : `${count} findings`, is_bad: true, act: to_reasons };
+    return { text: count === 1 ? "1 finding" : `${count} findings`, name: "findings", is_bad: true, act: to_reasons };
   }
 }
 

@@ -194,11 +194,17 @@ test("the first line says how the machine is", async () => {
   if (first !== "No findings") assert.ok(count >= parseInt(first, 10), `${first}, ${count}`);
   await is_accessible(page);
   // Its parts lead to who it is: a press, and the tasks are there in this order.
-  const is_seen = () => page.evaluate(() => document.getElementById("tasks-section").getBoundingClientRect().top < innerHeight);
+  const is_seen = async () =>
+    (await page.locator("#tasks-section").isVisible()) && page.evaluate(() => document.getElementById("tasks-section").getBoundingClientRect().top < innerHeight);
   await page.locator("#verdict button", { hasText: "memory" }).click();
   await until("tasks by memory", async () => (await page.locator("#tasks th.resident_bytes").getAttribute("aria-sort")) === "descending" && (await is_seen()));
-  // Its figure changes each second, and the button that was pressed is still the one that has the focus.
-  assert.equal(await page.evaluate(() => document.activeElement?.dataset.name), "memory");
+  // The keys are those of the table.
+  assert.equal(await page.evaluate(() => document.activeElement?.className), "scroller");
+  // The figure of a button changes each second, and it still has the focus.
+  await page.locator('#verdict [data-name="cpu"]').focus();
+  const figure = await page.locator('#verdict [data-name="cpu"]').textContent();
+  await until("another figure", async () => (await page.locator('#verdict [data-name="cpu"]').textContent()) !== figure);
+  assert.equal(await page.evaluate(() => document.activeElement?.dataset.name), "cpu");
   await page.goto(`${agent.address}/#place=alerts`);
   await until("no spans where they do nothing", async () => !(await page.locator("#spans").isVisible()));
   await page.locator("#to-tasks").click();

@@ -64,7 +64,10 @@ test("groups add what is known", () => {
 test("rates follow the steps of Grafana", () => {
   for (const [expression, expected] of [
     ['sum by (comm) (rate(whit_task_on_cpu_seconds_total{comm=~"a[0-9]"}[5m]))', 'sum by (comm) (rate(whit_task_on_cpu_seconds_total{comm=~"a[0-9]"}[$__rate_interval]))'],
-    ["increase( node_forks_total [1h] ) / rate(x[30s])", "increase( node_forks_total [$__rate_interval] ) / rate(x[$__rate_interval])"],
+    // An increase is over its range.
+    ["increase( node_forks_total [1h] ) / irate( x [30s])", "increase( node_forks_total [1h] ) / irate( x [$__rate_interval])"],
+    ['rate(x{path=~"/a{2}"}[5m])', 'rate(x{path=~"/a{2}"}[$__rate_interval])'],
+    ['label_replace(x, "a", "rate(y[5m])", "", "")', 'label_replace(x, "a", "rate(y[5m])", "", "")'],
     // A maximum over an hour is one over an hour, and a subquery has steps of its own.
     ["max_over_time(node_load1[1h])", "max_over_time(node_load1[1h])"],
     ["rate(node_load1[1h:1m])", "rate(node_load1[1h:1m])"],

@@ -7,6 +7,7 @@
 mod age;
 mod agent;
 mod arena;
+mod request;
 mod top;
 mod witness;
 

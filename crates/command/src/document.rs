@@ -114,24 +114,30 @@ impl Documents {
         out: &mut String,
     ) -> Result<(), Failure> {
         let boot_id = self.boot_id.get_or_init(|| probe::boot_id(&self.roots)).as_deref();
-        let document =
-            Document { document: kind, realtime_ns: realtime.0, realtime: rfc3339(realtime), boot_id, body };
+        let document = Document {
+            document: kind,
+            realtime_ns: realtime.0,
+            realtime: rfc3339(realtime.0.into()),
+            boot_id,
+            body,
+        };
         push_with_times(&serde_json::to_string(&document).map_err(Failure::internal)?, out);
         out.push('\n');
         Ok(())
     }
 }
 
-/// Writes a time since 1970 as RFC 3339 has it, in UTC, to the nanosecond.
-fn rfc3339(time: Nanos) -> String {
-    let time = jiff::Timestamp::from_nanosecond(time.0.into()).unwrap_or_default();
+/// Writes a time in nanoseconds since 1970 as RFC 3339 has it, in UTC, to the nanosecond.
+pub fn rfc3339(realtime_ns: i128) -> String {
+    let time = jiff::Timestamp::from_nanosecond(realtime_ns).unwrap_or_default();
     format!("{time:.9}")
 }
 
 /// What ends the key of a time within a body. In a string of JSON its quotation mark has a backslash before it.
 const TIME_KEY: &str = "_realtime_ns\":";
 
-/// Appends a document, in which each such time is followed by the same as text: null where it is null.
+/// Appends a document, in which each such time is followed by the same as text: null where it is null. A label can have a name that ends so as
+/// well; its value is a string.
 fn push_with_times(document: &str, out: &mut String) {
     let mut rest = document;
     while let Some(place) = rest.find(TIME_KEY) {
@@ -141,10 +147,12 @@ fn push_with_times(document: &str, out: &mut String) {
         let name = key[..place].rfind('"').map_or("", |quote| &key[quote + 1..place]);
         out.push_str(key);
         out.push_str(value);
-        let time = value.parse().ok().and_then(|ns| jiff::Timestamp::from_nanosecond(ns).ok());
-        let text = time.map_or("null".to_owned(), |time| format!("\"{time:.9}\""));
         // A text takes whatever is written to it.
-        let _ = write!(out, ",\"{name}_realtime\":{text}");
+        let _ = match value.parse() {
+            Ok(time) => write!(out, ",\"{name}_realtime\":\"{}\"", rfc3339(time)),
+            Err(_) if value == "null" => write!(out, ",\"{name}_realtime\":null"),
+            Err(_) => Ok(()),
+        };
         rest = behind;
     }
     out.push_str(rest);
@@ -164,6 +172,17 @@ pub fn realtime(roots: &Roots) -> Result<Nanos, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn labels_of_such_names_stay_as_they_are() {
+        for document in
+            [r#"{"labels":{"x_realtime_ns":"a,b"},"y":1}"#, r#"{"labels":{"x_realtime_ns":"17"}}"#]
+        {
+            let mut written = String::new();
+            push_with_times(document, &mut written);
+            assert_eq!(written, document);
+        }
+    }
 
     #[test]
     fn times_within_a_document_are_text_as_well() {

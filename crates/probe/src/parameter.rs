@@ -2,8 +2,6 @@
 
 use std::io;
 
-use rustix::io::Errno;
-
 use crate::roots::{Roots, System};
 use crate::sysctl;
 
@@ -11,15 +9,19 @@ use crate::sysctl;
 /// line feed (proc_sys(5)). `name` is a name with dots; on Linux it may have slashes instead, and where both occur the first of them separates.
 ///
 /// # Errors
-/// If there is no such parameter (`NotFound`), it may not be read (`PermissionDenied`), or the machine cannot be opened.
+/// If there is no such parameter (`NotFound`), it may not be read (`PermissionDenied`), it has others below it (of another kind), or the machine
+/// cannot be opened.
 pub fn parameter(roots: &Roots, name: &str) -> io::Result<Vec<u8>> {
+    if name.contains('\0') {
+        return Err(io::ErrorKind::NotFound.into());
+    }
     let system = roots.system().map_err(|error| io::Error::new(error.cause().kind(), error.to_string()))?;
     match system {
         #[cfg(target_os = "linux")]
         System::Linux => {
             let directory =
                 roots.open().map_err(|error| io::Error::new(error.cause().kind(), error.to_string()))?;
-            let path = path(name).ok_or(Errno::NOENT)?;
+            let path = path(name).ok_or(io::ErrorKind::NotFound)?;
             Ok(crate::linux::files::Buffer::new().read_once(&directory, &path)?.to_vec())
         }
         System::FreeBsd => sysctl::node_bytes(roots, name),
@@ -50,7 +52,7 @@ fn path(name: &str) -> Option<String> {
     path.split('/').all(is_name).then(|| format!("proc/sys/{path}"))
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
 
@@ -65,14 +67,14 @@ mod tests {
         assert_eq!(read("linux-6.18", "kernel/task_delayacct").unwrap(), b"1\n");
         assert_eq!(read("freebsd-14", "hw.ncpu").unwrap().len(), 4);
         for machine in ["linux-6.18", "freebsd-14"] {
-            for name in ["kernel.nothing", "../../etc/passwd", "kernel/../../stat", ""] {
+            for name in ["kernel.nothing", "../../etc/passwd", "kernel/../../stat", "kernel.os\0release", ""]
+            {
                 let error = read(machine, name).unwrap_err();
                 assert_eq!(error.kind(), io::ErrorKind::NotFound, "{machine}: {name}: {error}");
             }
         }
     }
 
-    #[cfg(target_os = "linux")]
     #[test]
     fn names_are_those_of_sysctl() {
         for (name, expected) in [

@@ -1,8 +1,8 @@
 //! Attacks on a running agent by an unprivileged user and by a full disk. During each, root's request is answered; after it, no tick was
-//! missed and tasks were read in every tick.
+//! missed but for what held up a thread without work as well, and tasks were read in every tick.
 
 use std::fs;
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -10,6 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::arena::{Arena, Random, SKIPPED, text};
+use super::request::{encoded, get};
 use super::witness::Witness;
 
 /// The user id of the attackers. It needs no entry in /etc/passwd.
@@ -21,6 +22,8 @@ const TIMEOUT: Duration = Duration::from_secs(2);
 /// The limit of the server's memory: three evaluations at their limit, and what it uses at rest.
 const MOST_SERVER_BYTES: f64 = 700e6;
 const SOCKETS: usize = 400;
+/// More is starvation, whoever else is starved.
+const MOST_EXCUSED: u32 = 3;
 const MISSED: &str = "whit_agent_missed_ticks_total";
 /// How often the agent records.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -48,6 +51,7 @@ impl Agent {
         let place = PathBuf::from(format!("/dev/shm/whit-attack-{port}"));
         fs::create_dir(&place).map_err(text)?;
         let data = data.map_or_else(|| place.join("data"), Path::to_owned);
+        let witness = Witness::start(NICE, INTERVAL)?;
         let child = Command::new("nice")
             .args(["-n", &NICE.to_string(), arena.program(), "agent"])
             .args(["--interval", &format!("{}ms", INTERVAL.as_millis())])
@@ -61,7 +65,6 @@ impl Agent {
             .stderr(Stdio::null())
             .spawn()
             .map_err(text)?;
-        let witness = Witness::start(NICE, INTERVAL)?;
         let mut agent = Self { child, port, place, data, witness, missed_before: 0.0 };
         let deadline = Instant::now() + Duration::from_secs(30);
         while agent.value("whit_agent_server_starts_total").is_err() {
@@ -70,7 +73,12 @@ impl Agent {
             }
             std::thread::sleep(Duration::from_millis(50));
         }
+        // What the first tick missed is in the second one.
+        while agent.value("count_over_time(node_load1[1m])")? < 3.0 {
+            std::thread::sleep(INTERVAL);
+        }
         agent.missed_before = agent.value(MISSED)?;
+        agent.witness.take_missed();
         Ok(agent)
     }
 
@@ -103,9 +111,16 @@ impl Agent {
     /// Checks that no tick was lost, and none missed that a thread without work would have been in time for, that tasks were read in each,
     /// and the peak of memory.
     fn check(&self) -> Result<(), String> {
-        let most_missed = self.missed_before + f64::from(self.witness.late_intervals());
+        let missed = self.value(MISSED)? - self.missed_before;
+        let excused = f64::from(self.witness.take_missed().min(MOST_EXCUSED));
+        if missed > excused {
+            return Err(format!(
+                "{missed} ticks were missed, {excused} of them excused; {} before the attack; {}",
+                self.missed_before,
+                self.waits()
+            ));
+        }
         for (series, least, most) in [
-            (MISSED, 0.0, most_missed),
             ("whit_agent_lost_ticks_total", 0.0, 0.0),
             ("max_over_time(whit_agent_ticks_between_task_readings[10m])", 1.0, 1.0),
             ("max_over_time(whit_agent_server_peak_bytes[10m])", 0.0, MOST_SERVER_BYTES),
@@ -127,11 +142,9 @@ impl Agent {
             |file: &str| fs::read_to_string(format!("/proc/{}/{file}", self.child.id())).unwrap_or_default();
         let (run, stat) = (read("schedstat"), read("stat"));
         format!(
-            "{} before the attack; it waited {} ns for a CPU and {} ticks for disks; of a thread that only sleeps {} intervals began late",
-            self.missed_before,
+            "it waited {} ns for a CPU and {} ticks for disks",
             run.split(' ').nth(1).unwrap_or("?"),
-            stat.split(' ').nth(41).unwrap_or("?"),
-            self.witness.late_intervals()
+            stat.split(' ').nth(41).unwrap_or("?")
         )
     }
 
@@ -157,27 +170,6 @@ impl Drop for Agent {
         let _ = self.child.wait();
         let _ = fs::remove_dir_all(&self.place);
     }
-}
-
-fn encoded(expression: &str) -> String {
-    expression.bytes().fold(String::new(), |mut encoded, byte| {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' => encoded.push(char::from(byte)),
-            _ => encoded.push_str(&format!("%{byte:02X}")),
-        }
-        encoded
-    })
-}
-
-/// Sends a GET request. Returns the response with its head.
-fn get(address: SocketAddr, path: &str, headers: &str, longest: Duration) -> Result<String, String> {
-    let mut stream = TcpStream::connect_timeout(&address, longest).map_err(text)?;
-    stream.set_read_timeout(Some(longest)).map_err(text)?;
-    let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}\r\n");
-    stream.write_all(request.as_bytes()).map_err(text)?;
-    let mut reply = String::new();
-    stream.read_to_string(&mut reply).map_err(|error| format!("{path}: {error}"))?;
-    if reply.is_empty() { Err("the connection was closed".to_owned()) } else { Ok(reply) }
 }
 
 /// This program as the attacking user. It runs [`attack`] until it is dropped.

@@ -306,8 +306,17 @@ impl Source for Past {
         let may_be_of_exporters = selection.matchers.iter().all(is_of_exporters);
         let others =
             [may_be_of_checks.then_some(&self.checks), may_be_of_exporters.then_some(&self.exporters)];
+        // What names one metric wants those of a file that cannot be read; what names many has the others.
+        let is_of_one = selection
+            .matchers
+            .iter()
+            .any(|matcher| matcher.label == METRIC && matches!(matcher.condition, Condition::Equal(_)));
         for other in others.into_iter().flatten() {
-            let Some(other) = other.series()? else { continue };
+            let other = match other.series() {
+                Ok(Some(other)) => other,
+                Err(error) if is_of_one && series.is_empty() => return Err(error.to_owned()),
+                Ok(None) | Err(_) => continue,
+            };
             let first_ns = other.extent_ns().map_err(failed)?.map(|(first_ns, _)| first_ns);
             add_series(&mut series, other.select(selection, first_ns).map_err(failed)?);
         }

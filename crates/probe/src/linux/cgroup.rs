@@ -17,7 +17,7 @@ pub(crate) struct CgroupFiles {
     version: u8,
     /// The own first.
     levels: Vec<MemoryFiles>,
-    /// Its directories are there. A mount may cover them.
+    /// Some of its directories are there. A mount may cover all of them.
     is_visible: bool,
     /// Kept for its memory.
     read: Vec<CgroupLimits>,
@@ -56,6 +56,13 @@ impl Hierarchy {
             path = (!now.is_empty()).then(|| now.rsplit_once('/').map_or("", |(parent, _)| parent));
             Some(format!("{}/{now}", self.mount))
         })
+    }
+
+    /// Returns whether some of the directories are there.
+    fn is_visible(&self, root: &MachineDirectory) -> bool {
+        let has_tasks = |directory: String| root.look_at(&format!("{directory}/cgroup.procs")).is_ok();
+        // A capture has no other files than those that are read.
+        root.is_captured() || self.directories().any(has_tasks)
     }
 
     fn limit_and_usage(&self) -> [&'static str; 2] {
@@ -109,16 +116,17 @@ impl CgroupFiles {
             return Self { version: 0, levels: Vec::new(), is_visible: false, read: Vec::new() };
         };
         let levels = levels(root, buffer, &hierarchy);
-        let has_tasks = |directory: String| root.look_at(&format!("{directory}/cgroup.procs")).is_ok();
-        // A capture has no other files than those that are read.
-        let is_visible = root.is_captured() || hierarchy.directories().any(has_tasks);
+        let is_visible = hierarchy.is_visible(root);
         Self { version: hierarchy.version, levels, is_visible, read: Vec::new() }
     }
 
     fn fill(&mut self, buffer: &mut Buffer, limits: &mut CgroupLimits) -> Result<(), Absence> {
         *limits = CgroupLimits { version: self.version, ..CgroupLimits::default() };
-        if self.version == 0 || !self.is_visible {
+        if self.version == 0 {
             return Err(Absence::Unsupported);
+        }
+        if !self.is_visible {
+            return Err(Absence::Gone);
         }
         self.read.clear();
         for files in &self.levels {
@@ -166,7 +174,8 @@ impl QuotaFiles {
             }
         };
         let levels = hierarchy.directories().map(level).filter(LevelQuota::is_open).collect();
-        Self { is_supported: true, levels }
+        // A quota that cannot be seen is not known.
+        Self { is_supported: hierarchy.is_visible(root), levels }
     }
 
     fn tightest(&self, buffer: &mut Buffer) -> Option<CpuQuota> {

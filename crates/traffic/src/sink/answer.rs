@@ -63,8 +63,8 @@ pub(super) struct Conversation {
     /// A request whose body is still to come.
     coming: Option<(Request, BodyReader)>,
     dice: Dice,
-    /// An answer that is held back until then.
-    held: Option<(Nanos, Vec<u8>)>,
+    /// An answer that is held back until then; whether it is the last.
+    held: Option<(Nanos, Vec<u8>, bool)>,
     /// The address of the other end, for the log.
     address: String,
     /// Answers, and how many of them something was done to.
@@ -96,13 +96,13 @@ impl Conversation {
 
     /// Returns the next step. Appends an answer that is due to `output`.
     pub(super) fn next(&mut self, output: &mut Vec<u8>, now: Nanos) -> Next {
-        if let Some((until, answer)) = self.held.take() {
+        if let Some((until, answer, is_last)) = self.held.take() {
             if until > now {
-                self.held = Some((until, answer));
+                self.held = Some((until, answer, is_last));
                 return Next::Wait(until);
             }
             output.extend_from_slice(&answer);
-            return Next::Write;
+            return if is_last { Next::WriteAndEnd } else { Next::Write };
         }
         let start = output.len();
         let Some(Answered { is_last, entry, fault }) = self.answer(output) else {
@@ -131,7 +131,7 @@ impl Conversation {
                 Next::WriteAndEnd
             }
             Some(Fault::Slow(delay)) => {
-                self.held = Some((now + delay, output.split_off(start)));
+                self.held = Some((now + delay, output.split_off(start), is_last));
                 Next::Wait(now + delay)
             }
             None if is_last => Next::WriteAndEnd,
@@ -313,6 +313,10 @@ mod tests {
         let mut output = Vec::new();
         assert_eq!(slow.next(&mut output, Nanos(7)), Next::Write);
         assert_eq!(output, b"four");
+        let answer = Kind::Http(http::Answer::new(204));
+        let mut last = conversation(answer, vec![(1.0, Fault::Slow(Nanos(7)))]);
+        said(&mut last, b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n");
+        assert_eq!(last.next(&mut Vec::new(), Nanos(7)), Next::WriteAndEnd);
     }
 
     #[test]

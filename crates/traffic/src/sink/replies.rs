@@ -160,21 +160,21 @@ impl Replies {
         all.find(|reply| {
             is_method(reply)
                 && reply.path.as_deref().is_some_and(|pattern| is_meant(pattern, path))
-                && reply.is_left()
+                && reply.take_turn()
         })
     }
 
     pub(super) fn to_line(&self, line: &str) -> Option<&Reply> {
         let mut all = self.replies.iter().map(Spanned::get_ref);
         all.find(|reply| {
-            reply.line.as_deref().is_some_and(|pattern| is_meant(pattern, line)) && reply.is_left()
+            reply.line.as_deref().is_some_and(|pattern| is_meant(pattern, line)) && reply.take_turn()
         })
     }
 }
 
 impl Reply {
     /// Takes one of the times that it is given. Returns false if none is left.
-    fn is_left(&self) -> bool {
+    fn take_turn(&self) -> bool {
         let Some(times) = self.times else { return true };
         let taken = |given: u64| (given < times).then(|| given + 1);
         self.given.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken).is_ok()
@@ -220,6 +220,9 @@ impl Reply {
             }
             (None, Some(_)) if has_http => {
                 Some("a reply to a line has a text; status, method, headers and body are of replies to paths")
+            }
+            (Some(_), None) if self.fault.as_deref() == Some("reset") && !self.body.is_empty() => {
+                Some("a reply that is a reset has no body")
             }
             (None, Some(line)) if has_star_inside(line) => {
                 Some("a * stands at the end of a line, for what follows")

@@ -94,7 +94,7 @@ pub(super) fn capabilities(survey: &mut Survey) -> Option<Finding> {
     }
     // Where root lacks it, a container or a unit has left it out.
     let remedy = match status.uid {
-        Some(0) => "--cap-add NET_ADMIN for a container, AmbientCapabilities for a unit",
+        Some(0) => "--cap-add NET_ADMIN for a container, CapabilityBoundingSet= of a unit",
         _ => "run as root, or give the binary CAP_NET_ADMIN; whit-install(7) says what that discloses",
     };
     Some(Finding::limited(
@@ -141,12 +141,16 @@ pub(super) fn cgroups(survey: &mut Survey, sample: &Sample) -> Finding {
             );
         }
     };
-    let Ok(limits) = sample.cgroup.get() else {
-        return Finding::limited(
-            "cgroup",
-            format!("{versions}; the directories of the own cannot be seen, nor its memory limit"),
-            "mount the hierarchies at /sys/fs/cgroup; in a container --cgroupns host or -v /sys/fs/cgroup:/sys/fs/cgroup:ro",
-        );
+    let limits = match sample.cgroup.get() {
+        Ok(limits) => limits,
+        Err(Absence::Gone) => {
+            return Finding::limited(
+                "cgroup",
+                format!("{versions}; the directories of the own cannot be seen, nor its limits"),
+                "mount the hierarchies at /sys/fs/cgroup; in a container --cgroupns host or -v /sys/fs/cgroup:/sys/fs/cgroup:ro",
+            );
+        }
+        Err(_) => return Finding::ok("cgroup", format!("{versions}; memory is not limited by them here")),
     };
     let limit = match limits.memory_limit {
         Some(limit) => format!("own memory limit {}", text::units::Size(limit)),

@@ -11,7 +11,7 @@ use serde_json::json;
 use text::printable::Shown as _;
 
 use self::arguments::MarkTask;
-use command::document::{DocumentKind, Documents};
+use command::document::{DocumentKind, Documents, rfc3339};
 use command::failure::Failure;
 use command::output::Output;
 use command::time_zone;
@@ -52,7 +52,10 @@ fn push_text(marks: &[Mark], text: &mut String) {
 }
 
 fn push_json(marks: &[Mark], text: &mut String) -> Result<(), Failure> {
-    let marks = marks.iter().map(|mark| json!({ "realtime_ns": mark.at_ms * 1_000_000, "text": mark.text }));
+    let marks = marks.iter().map(|mark| {
+        let realtime_ns = mark.at_ms * 1_000_000;
+        json!({ "realtime_ns": realtime_ns, "realtime": rfc3339(realtime_ns.into()), "text": mark.text })
+    });
     let body = json!({ "marks": marks.collect::<Vec<_>>() });
     Documents::of_live().push(DocumentKind::Marks, probe::clock_now().realtime, &body, text)
 }

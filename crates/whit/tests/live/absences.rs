@@ -7,7 +7,14 @@ use super::machine::{Scratch, WHIT, copy_program, documents, shell};
 use super::trials::{Need, Trial, exact};
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let needs = [Need::Root, Need::Accounting, Need::Program("setpriv"), Need::Program("unshare")];
+    let needs = [
+        Need::Root,
+        Need::Accounting,
+        Need::Path("/sys/kernel/btf"),
+        Need::Path("/proc/pressure"),
+        Need::Program("setpriv"),
+        Need::Program("unshare"),
+    ];
     vec![exact("every_first_screen_says_what_is_missing", &needs, screens)]
 }
 

@@ -31,6 +31,8 @@ pub(crate) enum Need {
     Program(&'static str),
     /// kernel.task_delayacct, which the trial switches on.
     Accounting,
+    /// A file or directory of the kernel.
+    Path(&'static str),
     /// A cgroup controller that can limit memory or block I/O, in either version.
     Controller(&'static str),
 }
@@ -47,6 +49,7 @@ impl Need {
                 .status()
                 .is_ok(),
             Self::Accounting => Path::new("/proc/sys/kernel/task_delayacct").exists(),
+            Self::Path(path) => Path::new(path).exists(),
             Self::Controller(name) => machine::Cgroup::hierarchy(name).is_some(),
         }
     }
