@@ -187,7 +187,7 @@ function series_name(labels: Labels, without: Set<string>): string {
  */
 export const for_grafana = (expression: string) =>
   expression.replace(
-    /("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(\bi?rate\s*\(\s*[\w:]*\s*(?:\{(?:[^{}"']|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')*\})?\s*)\[[0-9a-z]+\]/g,
+    /("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`)|(\bi?rate\s*\(\s*[\w:]*\s*(?:\{(?:[^{}"'`]|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`)*\})?\s*)\[[0-9a-z]+\]/g,
     (all, text?: string, head?: string) => (text !== undefined ? all : `${head}[$__rate_interval]`),
   );
 

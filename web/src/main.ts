@@ -212,7 +212,8 @@ async function show(): Promise<void> {
     status = await agent.status(view.span_ms, view.end_ms, signal);
     shown = view.place === "fleet" ? window_of_fleet() : window_of();
     show_frame();
-    table.arranged(view.by, view.sort);
+    // What still comes is of the rows before.
+    if (table.arranged(view.by, view.sort)) live.end();
     if (view.place === "checks") return await show_checks(signal);
     if (view.place === "alerts") return await show_rules(signal);
     if (view.place === "fleet") return await show_fleet(signal);
@@ -554,6 +555,7 @@ function begin(): void {
     explore.redraw();
   });
   addEventListener("popstate", () => {
+    is_bound_for_tasks = false;
     view = read(location.hash);
     patient_until_ms = 0;
     void show();

@@ -50,6 +50,8 @@ const NARROW = matchMedia("(max-width: 40rem)");
 const row_pixels = () => (NARROW.matches ? NARROW_ROW_PIXELS : ROW_PIXELS);
 /** Readings of a sparkline. */
 const RECENT = 60;
+/** Starts of one task lie no further apart, as the agent has it. */
+const SAME_START_MS = 5000;
 /** What fills the height of a sparkline at least: what is less is next to nothing. */
 const LEAST_LARGEST = 0.05;
 /** Where they stand among the cells: behind the name, and behind what the row waits for. */
@@ -140,19 +142,23 @@ export class TaskTable {
     for (const pid of this.recent.keys()) if (!this.living.has(pid)) this.recent.delete(pid);
     for (const [pid, { on_cpu, started_ms }] of this.living) {
       const last = this.recent.get(pid);
-      const known = last?.started_ms === started_ms ? last.values : [];
+      // Its start is reckoned anew at each tick.
+      const is_same = last && Math.abs((last.started_ms ?? 0) - (started_ms ?? 0)) <= SAME_START_MS;
+      const known = is_same ? last.values : [];
       const values = [...known, on_cpu ?? 0].slice(-RECENT);
       if (values.some((value) => value > 0)) this.recent.set(pid, { started_ms, values });
       else this.recent.delete(pid);
     }
   }
 
-  arranged(by: Grouping, sort: string): void {
-    // Numbers are those of processes or of threads.
-    if ((by === "thread") !== (this.by === "thread")) this.forget();
+  /** Groups and orders the rows. Returns whether other rows are wanted: those of threads, or of processes. */
+  arranged(by: Grouping, sort: string): boolean {
+    const is_other = (by === "thread") !== (this.by === "thread");
+    if (is_other) this.forget();
     this.by = by;
     this.sort = COLUMNS.find((column) => column.key === sort)?.key ?? "on_cpu";
     this.arrange();
+    return is_other;
   }
 
   /** Rows keep their order for now. */

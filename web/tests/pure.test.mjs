@@ -67,6 +67,7 @@ test("rates follow the steps of Grafana", () => {
     // An increase is over its range.
     ["increase( node_forks_total [1h] ) / irate( x [30s])", "increase( node_forks_total [1h] ) / irate( x [$__rate_interval])"],
     ['rate(x{path=~"/a{2}"}[5m])', 'rate(x{path=~"/a{2}"}[$__rate_interval])'],
+    ["rate(x{path=~`a{2}`}[5m])", "rate(x{path=~`a{2}`}[$__rate_interval])"],
     ['label_replace(x, "a", "rate(y[5m])", "", "")', 'label_replace(x, "a", "rate(y[5m])", "", "")'],
     // A maximum over an hour is one over an hour, and a subquery has steps of its own.
     ["max_over_time(node_load1[1h])", "max_over_time(node_load1[1h])"],

@@ -10,6 +10,8 @@ use super::arena::text;
 
 /// The part of an interval that a tick takes here: who begins so much before the next one misses it.
 const WORK: f64 = 0.4;
+/// So often it wakes in an interval, whose beginning at the agent is not known.
+const WAKES: u32 = 10;
 
 /// Ends its thread when it is dropped.
 pub(super) struct Witness {
@@ -19,20 +21,21 @@ pub(super) struct Witness {
 }
 
 impl Witness {
-    /// Starts a thread of this niceness that wakes once in each interval.
+    /// Starts a thread of this niceness that wakes several times in each interval.
     pub(super) fn start(nice: i32, interval: Duration) -> Result<Self, String> {
         let (missed, is_over) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicBool::new(false)));
         let (counted, over) = (Arc::clone(&missed), Arc::clone(&is_over));
         let wake = move || {
             // Linux takes no process id for the calling thread. Without the privilege the witness is late more often, as the agent is.
             let _ = rustix::process::setpriority_process(None, nice);
-            let mut deadline = Instant::now() + interval;
+            let mut woken = Instant::now();
             while !over.load(Ordering::Relaxed) {
-                std::thread::sleep(deadline.saturating_duration_since(Instant::now()));
-                let lateness = deadline.elapsed().as_secs_f64() / interval.as_secs_f64();
-                let missed = (lateness + WORK) as u32;
-                counted.fetch_add(missed, Ordering::Relaxed);
-                deadline += interval * (1 + missed);
+                std::thread::sleep(interval / WAKES);
+                let stall = woken.elapsed().as_secs_f64() / interval.as_secs_f64();
+                woken = Instant::now();
+                if stall >= 1.0 - WORK {
+                    counted.fetch_add(stall.ceil() as u32, Ordering::Relaxed);
+                }
             }
         };
         let thread = std::thread::Builder::new().name("witness".to_owned()).spawn(wake).map_err(text)?;

@@ -306,7 +306,8 @@ impl Source for Past {
         let may_be_of_exporters = selection.matchers.iter().all(is_of_exporters);
         let others =
             [may_be_of_checks.then_some(&self.checks), may_be_of_exporters.then_some(&self.exporters)];
-        // What names one metric wants those of a file that cannot be read; what names many has the others.
+        // What names one metric may want those of a file that cannot be read; what names many has the others, if there are some.
+        let mut unreadable = None;
         let is_of_one = selection
             .matchers
             .iter()
@@ -314,14 +315,21 @@ impl Source for Past {
         for other in others.into_iter().flatten() {
             let other = match other.series() {
                 Ok(Some(other)) => other,
-                Err(error) if is_of_one && series.is_empty() => return Err(error.to_owned()),
-                Ok(None) | Err(_) => continue,
+                Err(error) if is_of_one => return Err(error.to_owned()),
+                Err(error) => {
+                    unreadable = Some(error);
+                    continue;
+                }
+                Ok(None) => continue,
             };
             let first_ns = other.extent_ns().map_err(failed)?.map(|(first_ns, _)| first_ns);
             add_series(&mut series, other.select(selection, first_ns).map_err(failed)?);
         }
         series.extend(self.select_tasks(selection)?);
-        Ok(series)
+        match unreadable.filter(|_| series.is_empty()) {
+            Some(error) => Err(error.to_owned()),
+            None => Ok(series),
+        }
     }
 }
 

@@ -150,7 +150,7 @@ pub(super) fn cgroups(survey: &mut Survey, sample: &Sample) -> Finding {
                 "mount the hierarchies at /sys/fs/cgroup; in a container --cgroupns host or -v /sys/fs/cgroup:/sys/fs/cgroup:ro",
             );
         }
-        Err(_) => return Finding::ok("cgroup", format!("{versions}; memory is not limited by them here")),
+        Err(_) => return Finding::ok("cgroup", format!("{versions}; no memory hierarchy is mounted")),
     };
     let limit = match limits.memory_limit {
         Some(limit) => format!("own memory limit {}", text::units::Size(limit)),
