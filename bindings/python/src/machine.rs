@@ -26,7 +26,11 @@ pub(crate) fn read(wanted: Wanted, root: Option<PathBuf>) -> PyResult<MachineSam
 /// Reads a parameter of the kernel. `root` is a captured machine.
 #[pyfunction]
 #[pyo3(signature = (name, *, root=None))]
-pub(crate) fn sysctl<'py>(py: Python<'py>, name: &str, root: Option<PathBuf>) -> PyResult<Bound<'py, PyBytes>> {
+pub(crate) fn sysctl<'py>(
+    py: Python<'py>,
+    name: &str,
+    root: Option<PathBuf>,
+) -> PyResult<Bound<'py, PyBytes>> {
     let roots = root.map_or_else(Roots::live, Roots::captured);
     let value = probe::parameter(&roots, name).map_err(|error| of_system(name, &error))?;
     Ok(PyBytes::new(py, &value))
