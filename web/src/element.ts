@@ -33,7 +33,7 @@ export function keep_focus(place: HTMLElement, change: () => void): void {
   if (focused) same?.focus({ preventScroll: true });
 }
 
-/** What tells buttons and regions apart: that of a button whose text is a figure is given to it. */
+/** What tells buttons and regions apart. A button whose text changes with a figure has a name of its own. */
 const name_of = (one: HTMLElement) => one.dataset["name"] ?? one.ariaLabel ?? one.textContent ?? "";
 
 /** Switches off the fields and buttons of a place until something is over, so that a second press does nothing. */

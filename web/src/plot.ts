@@ -142,8 +142,7 @@ export class Plot {
   private present_words(): string {
     const { names, columns, number } = this.shown;
     if (number !== undefined) return number === null ? "" : written(number, this.panel.measure);
-    const is_value = (_: Column, place: number) => !this.panel.curves.some((curve) => curve.is_limit && curve.name === names[place]);
-    const values = columns.filter(is_value).map(newest).filter((value) => value !== null);
+    const values = columns.filter((_, place) => !this.is_limit(names[place])).map(newest).filter((value) => value !== null);
     if (!this.panel.present || values.length === 0) return "";
     const present = this.panel.present === "sum" ? values.reduce((sum, value) => sum + value, 0) : Math.max(...values);
     return written(present, this.panel.measure);
@@ -154,14 +153,17 @@ export class Plot {
     return this.panel.is_large ? LARGE : SMALL;
   }
 
+  private is_limit(name: string | undefined): boolean {
+    return this.panel.curves.some((curve) => curve.is_limit && curve.name === name);
+  }
+
   /** What is 0 all the time has no place in the legend beside what is not; its colour stays its own. */
   private leave_out_zeros(): void {
     const { names, columns } = this.shown;
     const has_others = columns.some(is_something);
-    const is_limit = (name: string) => this.panel.curves.some((curve) => curve.is_limit && curve.name === name);
     this.element.querySelectorAll<HTMLElement>(".u-legend .u-series").forEach((entry, place) => {
       // The first is the time.
-      if (place > 0) entry.hidden = has_others && !is_something(columns[place - 1] ?? []) && !is_limit(names[place - 1] ?? "");
+      if (place > 0) entry.hidden = has_others && !is_something(columns[place - 1] ?? []) && !this.is_limit(names[place - 1]);
     });
   }
 

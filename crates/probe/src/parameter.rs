@@ -2,25 +2,24 @@
 
 use std::io;
 
-use crate::roots::{Roots, System};
+use crate::roots::{RootError, Roots, System};
 use crate::sysctl;
 
 /// Reads a parameter: on FreeBSD, and of its captures, the bytes of a node of sysctl(3); on Linux the text of a file below /proc/sys, with its
 /// line feed (proc_sys(5)). `name` is a name with dots; on Linux it may have slashes instead, and where both occur the first of them separates.
 ///
 /// # Errors
-/// If there is no such parameter (`NotFound`), it may not be read (`PermissionDenied`), it has others below it (of another kind), or the machine
-/// cannot be opened.
+/// `NotFound` if there is no such parameter, `PermissionDenied` if it may not be read. Another one if the name is that of a group of
+/// parameters, or if the machine cannot be opened.
 pub fn parameter(roots: &Roots, name: &str) -> io::Result<Vec<u8>> {
     if name.contains('\0') {
         return Err(io::ErrorKind::NotFound.into());
     }
-    let system = roots.system().map_err(|error| io::Error::new(error.cause().kind(), error.to_string()))?;
-    match system {
+    let failed = |error: RootError| io::Error::new(error.cause().kind(), error.to_string());
+    match roots.system().map_err(failed)? {
         #[cfg(target_os = "linux")]
         System::Linux => {
-            let directory =
-                roots.open().map_err(|error| io::Error::new(error.cause().kind(), error.to_string()))?;
+            let directory = roots.open().map_err(failed)?;
             let path = path(name).ok_or(io::ErrorKind::NotFound)?;
             Ok(crate::linux::files::Buffer::new().read_once(&directory, &path)?.to_vec())
         }

@@ -22,7 +22,7 @@ const TIMEOUT: Duration = Duration::from_secs(2);
 /// The limit of the server's memory: three evaluations at their limit, and what it uses at rest.
 const MOST_SERVER_BYTES: f64 = 700e6;
 const SOCKETS: usize = 400;
-/// More is starvation, whoever else is starved.
+/// More missed ticks than this are a finding, even if the witness missed as many.
 const MOST_EXCUSED: u32 = 10;
 const MISSED: &str = "whit_agent_missed_ticks_total";
 /// How often the agent records.

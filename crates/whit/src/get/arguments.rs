@@ -23,8 +23,8 @@ pub(crate) fn command() -> Command {
 }
 
 const EXPLANATION: &str = "\
-Prints the value in full, without its unit and its series. The exit status is 1 if there is no value, if it
-is NaN, or if there are several. The language is that of whit query.";
+Prints the value in full, without its unit and its series. The exit status is 1 if no series has a value,
+if several have one, or if it is NaN. The language is that of whit query.";
 
 pub(crate) fn from_matches(matches: &ArgMatches) -> Result<GetArgs, Failure> {
     let now_ms = || jiff::Timestamp::now().as_millisecond();

@@ -50,9 +50,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
 /// Writes a value. NaN is none that a script can compare.
 fn number(value: f64) -> Result<String, Failure> {
     match value.is_nan() {
-        true => {
-            Err(Failure::new("the value is NaN, which is no number: a part divided by nothing, for example"))
-        }
+        true => Err(Failure::new("the value is NaN, as after a division of 0 by 0")),
         false => Ok(write_in_full(value)),
     }
 }
