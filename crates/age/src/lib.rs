@@ -105,7 +105,7 @@ fn sweep(options: &AgeOptions) -> Result<ExitCode, Failure> {
         code = verdict.code;
     }
     if options.with_stats {
-        let wall = probe::clock_now().monotonic.saturating_sub(began.monotonic);
+        let wall = probe::monotonic_now().saturating_sub(began.monotonic);
         let (cost, cpu) = (sweep.cost(), probe::own_cpu_time());
         match options.is_json {
             true => json::push_cost(&mut text, &documents, &cost, wall, cpu, now_ns)?,

@@ -17,7 +17,7 @@ impl Pace {
 
     /// Sleeps until it is this caller's turn.
     pub(super) fn wait(&self) {
-        let now = probe::clock_now().monotonic.0;
+        let now = probe::monotonic_now().0;
         let claim = |next: u64| Some(next.max(now) + self.interval_ns);
         let turn = self.next_ns.fetch_update(Ordering::Relaxed, Ordering::Relaxed, claim).unwrap_or(now);
         std::thread::sleep(Duration::from_nanos(turn.saturating_sub(now)));

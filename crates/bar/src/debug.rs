@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use facts::unit::Nanos;
-use probe::{clock_now, own_cpu_time};
+use probe::{monotonic_now, own_cpu_time};
 
 use text::units::Span;
 
@@ -28,7 +28,7 @@ struct Cost {
 
 impl Debug {
     pub(crate) fn start() -> Self {
-        let woke_at = clock_now().monotonic;
+        let woke_at = monotonic_now();
         Self { last: None, awake: Nanos(0), woke_at, calls_before: 0, cpu_before: own_cpu_time() }
     }
 
@@ -42,12 +42,12 @@ impl Debug {
 
     /// The bar is about to wait.
     pub(crate) fn sleep(&mut self) {
-        self.awake += clock_now().monotonic.saturating_sub(self.woke_at);
+        self.awake += monotonic_now().saturating_sub(self.woke_at);
     }
 
     /// It has woken.
     pub(crate) fn wake(&mut self) {
-        self.woke_at = clock_now().monotonic;
+        self.woke_at = monotonic_now();
     }
 
     /// A tick begins; so many calls were made until now.

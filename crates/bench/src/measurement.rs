@@ -165,11 +165,11 @@ pub(super) fn own_cpu(units: u32, mut work: impl FnMut()) -> f64 {
 
 /// Returns the wall time of whit's own code per unit, in nanoseconds.
 pub(super) fn own_wall(units: u32, mut work: impl FnMut() -> Result<(), String>) -> Result<f64, String> {
-    let before = probe::clock_now().monotonic;
+    let before = probe::monotonic_now();
     for _ in 0..units {
         work()?;
     }
-    Ok(probe::clock_now().monotonic.saturating_sub(before).0 as f64 / f64::from(units))
+    Ok(probe::monotonic_now().saturating_sub(before).0 as f64 / f64::from(units))
 }
 
 #[cfg(test)]

@@ -85,7 +85,7 @@ impl Running {
             .map_err(|error| failed(error.into()))?;
         let (reader, writer) = pipe_with(PipeFlags::CLOEXEC).map_err(|error| failed(error.into()))?;
         let errors = if errors == Errors::ToOutput { &writer } else { &nowhere };
-        let began = probe::clock_now().monotonic;
+        let began = probe::monotonic_now();
         let pid = Command {
             words: words.iter().map(OsString::from).collect(),
             streams: [Some(nowhere.as_fd()), Some(writer.as_fd()), Some(errors.as_fd())],
@@ -131,7 +131,7 @@ impl Running {
         while self.read()? {}
         let reaped = probe::spawn::reap(self.pid).ok_or("another process took its exit status")?;
         self.is_reaped = true;
-        let wall = probe::clock_now().monotonic.saturating_sub(self.began);
+        let wall = probe::monotonic_now().saturating_sub(self.began);
         match reaped.ending {
             Ending::Exited(0) => {}
             ending => return Err(format!("{}: {ending:?}", self.name)),

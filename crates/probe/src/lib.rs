@@ -61,7 +61,9 @@ pub use system::{
 };
 
 pub use boot::boot_id;
-pub use clock::{clock_now, file_clock_now, own_cpu_time, own_thread_cpu_time, sleep_until, timespec};
+pub use clock::{
+    clock_now, file_clock_now, monotonic_now, own_cpu_time, own_thread_cpu_time, sleep_until, timespec,
+};
 pub use parameter::parameter;
 pub use probe::Probe;
 pub use request::Request;

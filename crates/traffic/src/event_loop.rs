@@ -8,7 +8,7 @@ use facts::unit::Nanos;
 use probe::background_job::Notifier;
 use probe::signals::Signal;
 use probe::wait::{Ready, Waiter, Watch};
-use probe::{clock_now, timespec};
+use probe::{monotonic_now, timespec};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime,
@@ -103,7 +103,7 @@ impl EventLoop {
     /// Waits for something to happen, at most until then (of the monotonic clock). Not at all if it is time to end.
     pub(super) fn wait(&mut self, until: Option<Nanos>, happened: &mut Vec<Happened>) -> io::Result<()> {
         happened.clear();
-        let now = until.map(|until| (until, clock_now().monotonic));
+        let now = until.map(|until| (until, monotonic_now()));
         let is_past = now.is_some_and(|(until, now)| until <= now);
         if let Some((until, _)) = now.filter(|_| !is_past)
             && self.armed != Some(until)

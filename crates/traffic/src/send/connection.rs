@@ -77,7 +77,7 @@ pub(super) struct Connection {
     pub(super) first: Option<Nanos>,
     /// When the last packet was taken, or what came in return.
     pub(super) last: Option<Nanos>,
-    /// When the last packet was taken.
+    /// Before the last piece of what is answered went out.
     sent_at: Option<Nanos>,
     /// Since when there is no connection to a server that was there before.
     pub(super) lost_at: Option<Nanos>,
@@ -157,6 +157,9 @@ impl Connection {
                 // The rest of a request is its end.
                 _ => &content[content.len() - self.burst_left.min(content.len())..],
             };
+            let is_answered = schedule.answer != Answer::None;
+            // Before it goes out: a sender that waits for a CPU afterwards would make its peer faster than it is.
+            let began = (is_answered || self.first.is_none()).then(probe::monotonic_now);
             let length = match self.stream.send(content) {
                 Ok(length) => length,
                 Err(error) => match error.kind() {
@@ -164,7 +167,7 @@ impl Connection {
                     ErrorKind::Interrupted => continue,
                     // The device's queue is full: once more, later.
                     _ if Errno::from_io_error(&error) == Some(Errno::NOBUFS) => {
-                        return Ok(Turn::Paused(probe::clock_now().monotonic + Nanos(100_000)));
+                        return Ok(Turn::Paused(probe::monotonic_now() + Nanos(100_000)));
                     }
                     _ => return Err(error),
                 },
@@ -172,17 +175,20 @@ impl Connection {
             self.stalled = None;
             self.bytes += length as u64;
             self.burst_left -= length.min(self.burst_left);
-            let now = probe::clock_now().monotonic;
-            self.first.get_or_insert(now);
-            self.last = Some(now);
-            self.sent_at = Some(now);
-            if self.burst_left == 0 {
-                match schedule.answer {
-                    Answer::Echo | Answer::Datagram => self.echo_left = schedule.size,
-                    Answer::Http { .. } => self.awaits_response = true,
-                    Answer::None if schedule.interval_ns.is_some() => self.record(schedule, now, latency_ns),
-                    Answer::None => {}
+            self.first = self.first.or(began);
+            (self.sent_at, self.last) = (began, began);
+            let is_whole = self.burst_left == 0;
+            match schedule.answer {
+                Answer::Echo | Answer::Datagram if is_whole => self.echo_left = schedule.size,
+                Answer::Http { .. } if is_whole => self.awaits_response = true,
+                Answer::None => {
+                    let now = probe::monotonic_now();
+                    self.last = Some(now);
+                    if is_whole && schedule.interval_ns.is_some() {
+                        self.record(schedule, now, latency_ns);
+                    }
                 }
+                _ => {}
             }
         }
         Ok(Turn::Ready)
@@ -191,7 +197,7 @@ impl Connection {
     /// Until the peer takes or returns something, or its time is over.
     pub(super) fn wait_for_peer(&mut self, schedule: &Schedule) -> io::Result<Turn> {
         let Some(patience) = schedule.patience else { return Ok(Turn::Quiet) };
-        let now = probe::clock_now().monotonic;
+        let now = probe::monotonic_now();
         let (since, is_armed) = *self.stalled.get_or_insert((now, false));
         if since + patience <= now {
             let what = match () {
@@ -214,7 +220,7 @@ impl Connection {
         }
         let mut count = if schedule.answer != Answer::None { 1 } else { (schedule.burst as u64).min(left) };
         if let Some(interval_ns) = schedule.interval_ns {
-            let (due, now) = (self.due(self.planned, interval_ns), probe::clock_now().monotonic);
+            let (due, now) = (self.due(self.planned, interval_ns), probe::monotonic_now());
             if due > now {
                 return Some(due);
             }
@@ -267,7 +273,7 @@ impl Connection {
                 Err(error) => return Err(error),
             }
         }
-        let now = probe::clock_now().monotonic;
+        let now = probe::monotonic_now();
         self.last = Some(now);
         self.record(schedule, now, latency_ns);
         Ok(true)
@@ -300,7 +306,7 @@ impl Connection {
             if let Some(response) = response {
                 self.awaits_response = false;
                 *self.statuses.entry(response.status).or_default() += 1;
-                let now = probe::clock_now().monotonic;
+                let now = probe::monotonic_now();
                 self.record(schedule, now, latency_ns);
                 self.last = Some(now);
                 return Ok(Some(response));

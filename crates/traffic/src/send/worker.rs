@@ -63,7 +63,7 @@ impl<'a> Worker<'a> {
         let is_one = options.request.is_some() || options.answer == Answer::Datagram;
         let mut burst = if is_one { 1 } else { (BURST_BYTES / size).max(1) };
         let mut connections = Vec::new();
-        let begin = probe::clock_now().monotonic + HEAD_START;
+        let begin = probe::monotonic_now() + HEAD_START;
         let interval_ns = options.rate.map(|rate| 1e9 * options.connections as f64 / rate);
         let mut sent = Sent::new()?;
         let mut patience = Patience::default();
@@ -132,14 +132,14 @@ impl<'a> Worker<'a> {
 
     /// Until all is sent, or it is time to end.
     pub(super) fn run_here(&mut self, is_live: bool) -> Result<Sent, Failure> {
-        let began = probe::clock_now().monotonic;
+        let began = probe::monotonic_now();
         let end = self.options.duration.map(|duration| began + Nanos::from(duration));
         let mut live = is_live.then_some((began + Nanos::SECOND, 0));
         let (mut happened, mut due) = (Vec::new(), Vec::new());
         while self.living > 0 {
             let until = Nanos::earlier(Nanos::earlier(self.agenda.next(), end), live.map(|(next, _)| next));
             self.event_loop.wait(until, &mut happened).map_err(Failure::of_system)?;
-            let now = probe::clock_now().monotonic;
+            let now = probe::monotonic_now();
             for event in &happened {
                 self.turn(event.token);
             }
@@ -167,7 +167,7 @@ impl<'a> Worker<'a> {
         }
         if self.living > 0 {
             // Its time is over, or a signal ends it: packets that were not accepted until then count as well.
-            let now = probe::clock_now().monotonic;
+            let now = probe::monotonic_now();
             self.sent.first.get_or_insert(began);
             self.sent.last = Some(now);
         }
@@ -220,7 +220,7 @@ impl<'a> Worker<'a> {
     fn establish(&mut self, token: usize) -> bool {
         let Some(Some(connection)) = self.connections.get_mut(token) else { return false };
         if let Some(next) = connection.next_attempt {
-            if next <= probe::clock_now().monotonic {
+            if next <= probe::monotonic_now() {
                 connection.next_attempt = None;
                 self.reconnect(token);
             }
@@ -253,7 +253,7 @@ impl<'a> Worker<'a> {
     /// a peer has time to answer.
     fn look_again(&mut self, token: usize, error: io::Error) {
         let Some(Some(connection)) = self.connections.get_mut(token) else { return };
-        let now = probe::clock_now().monotonic;
+        let now = probe::monotonic_now();
         let until = connection.lost_at.map(|lost_at| lost_at + Nanos::from(self.options.patience));
         if until.is_none_or(|until| until <= now) {
             return self.finish(token, Some(error));
@@ -273,7 +273,7 @@ impl<'a> Worker<'a> {
             return self.finish(token, None);
         }
         if std::mem::take(&mut connection.is_connected) {
-            connection.lost_at = Some(probe::clock_now().monotonic);
+            connection.lost_at = Some(probe::monotonic_now());
         }
         match self.options.address.connect(&mut Patience::default()) {
             Ok(socket) => {
@@ -299,7 +299,7 @@ impl<'a> Worker<'a> {
         }
         sent.first = Nanos::earlier(sent.first, connection.first);
         // Until it was given up: what was waited for took its time, too.
-        let given_up = connection.is_waiting().then(|| probe::clock_now().monotonic);
+        let given_up = connection.is_waiting().then(probe::monotonic_now);
         sent.last = sent.last.max(connection.last).max(given_up);
         // A refusal of the last datagrams has come by now, where the host is near.
         let refused = || sockopt::socket_error(&connection.stream.socket).ok()?.err();

@@ -104,8 +104,10 @@ impl Client {
                 self.partial += length as u64;
                 if self.partial == reading.size {
                     self.partial = 0;
-                    self.resume = Some(now + delay);
-                    return Ok(Turn::Paused(now + delay));
+                    // From now on: what was waited for before this connection's turn shortens no pause.
+                    let until = probe::monotonic_now() + delay;
+                    self.resume = Some(until);
+                    return Ok(Turn::Paused(until));
                 }
             } else if length < limit && !self.is_read_closed {
                 // A short read has emptied it: epoll(7).
@@ -121,7 +123,7 @@ impl Client {
         self.account.last = Some(now);
     }
 
-    fn converse(&mut self, memory: &mut [u8], now: Nanos) -> io::Result<Turn> {
+    fn converse(&mut self, memory: &mut [u8], mut now: Nanos) -> io::Result<Turn> {
         for _ in 0..READS_A_TURN {
             // All answers that are due go out together: requests may come without waiting for each.
             let mut resume = None;
@@ -177,6 +179,8 @@ impl Client {
             if let Some(conversation) = &mut self.conversation {
                 conversation.receive(&memory[..length]);
             }
+            // A slow answer is slow from the time on when its request was here.
+            now = probe::monotonic_now();
             self.count(length, now);
         }
         Ok(Turn::Ready)
@@ -237,5 +241,39 @@ impl Client {
             faults: conversation.faults_made,
         });
         self.account
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+
+    use super::super::answer::{Answers, Kind};
+    use super::super::fault::{Fault, Faults};
+    use super::*;
+
+    const DELAY: Nanos = Nanos(3_600_000_000_000);
+
+    /// Until when a client is left alone whose round began long before it sent four bytes.
+    fn resumed_at(delay: Option<Nanos>, answers: Option<Answers>) -> Nanos {
+        let (own, peer) =
+            socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::empty(), None).unwrap();
+        send(&peer, b"four", SendFlags::empty()).unwrap();
+        let conversation = answers.map(|answers| Conversation::new(&Arc::new(answers), 0, String::new()));
+        let mut client = Client::new(own, String::new(), conversation);
+        match client.turn(Reading { size: 4, delay, is_tcp: false }, &mut [0; 100], Nanos(0)) {
+            Turn::Paused(until) => until,
+            turn => panic!("{turn:?}"),
+        }
+    }
+
+    #[test]
+    fn a_pause_begins_when_its_packet_was_read() {
+        let before = probe::monotonic_now();
+        assert!(resumed_at(Some(DELAY), None) >= before + DELAY);
+        let faults = Faults(vec![(1.0, Fault::Slow(DELAY))]);
+        assert!(resumed_at(None, Some(Answers { kind: Kind::Echo, log: None, faults })) >= before + DELAY);
     }
 }

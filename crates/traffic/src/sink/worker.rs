@@ -99,7 +99,7 @@ impl<'a> Worker<'a> {
     /// Until it is asked to end.
     pub(super) fn run(&mut self, is_live: bool) -> Done {
         let mut failure = None;
-        let began = probe::clock_now().monotonic;
+        let began = probe::monotonic_now();
         self.end = self.options.duration.map(|duration| began + Nanos::from(duration));
         let mut live = is_live.then(|| Live::new(began));
         let (mut happened, mut due) = (Vec::new(), Vec::new());
@@ -118,7 +118,7 @@ impl<'a> Worker<'a> {
                 self.event_loop.stop().request();
                 break;
             }
-            let now = probe::clock_now().monotonic;
+            let now = probe::monotonic_now();
             if self.is_listener_ready {
                 self.take_datagrams(&mut datagrams, now);
             }
@@ -263,7 +263,7 @@ impl<'a> Worker<'a> {
 
     /// Takes what waits below the low water, and closes.
     fn finish(&mut self, datagrams: Datagrams) -> (Accounts, u64) {
-        let now = probe::clock_now().monotonic;
+        let now = probe::monotonic_now();
         let mut accounts = std::mem::take(&mut self.finished);
         for mut client in self.clients.drain(..).flatten() {
             if client.conversation.is_none() && self.options.delay.is_none() {

@@ -11,7 +11,7 @@ use facts::source::Wanted;
 use facts::unit::Nanos;
 use probe::survey::Survey;
 use probe::tasks::TaskSource;
-use probe::{Probe, Request, Roots, clock_now};
+use probe::{Probe, Request, Roots, monotonic_now};
 use serde::Serialize;
 
 use command::failure::Failure;
@@ -185,8 +185,8 @@ const TICKS_MS: u64 = 30;
 fn own_process(roots: &Roots) -> Result<Outcome, Failure> {
     let mut reader = super::tasks::open(roots, &TaskSource::FOR_ONE_READING)?;
     // Long enough for a clock that counts in ticks.
-    let start = clock_now().monotonic;
-    while clock_now().monotonic.saturating_sub(start) < Nanos(100_000_000) {}
+    let start = monotonic_now();
+    while monotonic_now().saturating_sub(start) < Nanos(100_000_000) {}
     let ms = |time: Nanos| time.0 / 1_000_000;
     let least_ms = ms(probe::own_cpu_time());
     let read = reader.read_process(std::process::id());

@@ -43,7 +43,7 @@ pub(super) fn take(options: &LockOptions, is_quiet: bool) -> Result<Held, Failur
     let path = options.path.shown();
     let fail = |error| Failure::with_code(format!("{path}: {error}"), 66);
     let mut file = LockFile::open(&options.path, options.is_shared).map_err(fail)?;
-    let started = probe::clock_now().monotonic;
+    let started = probe::monotonic_now();
     let mut taken = file.try_take().map_err(fail)?;
     if taken == Taken::No {
         let holders = holders(&file);
@@ -61,7 +61,7 @@ pub(super) fn take(options: &LockOptions, is_quiet: bool) -> Result<Held, Failur
             });
         }
     }
-    let waited = probe::clock_now().monotonic.saturating_sub(started);
+    let waited = probe::monotonic_now().saturating_sub(started);
     if waited > Nanos(100_000_000) && !is_quiet {
         write_stderr(&format!("whit: {path}: waited {} for the lock\n", Span(waited)));
     }
