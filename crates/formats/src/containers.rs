@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use serde::Deserialize;
 
 /// Longer names are none: those of Kubernetes and Docker have at most 253 letters.
-const LONGEST_NAME: usize = 253;
+const MAX_NAME: usize = 253;
 /// Images may have a host, a path, a tag and a digest.
-const LONGEST_IMAGE: usize = 512;
+const MAX_IMAGE: usize = 512;
 
 /// What an engine says of a container; what it does not say is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl ContainerDescription {
                 "nerdctl/name",
             ])),
             image: bounded_to(
-                LONGEST_IMAGE,
+                MAX_IMAGE,
                 first(&["io.kubernetes.cri.image-name", "io.kubernetes.cri-o.ImageName"]),
             ),
             pod: bounded(first(&["io.kubernetes.cri.sandbox-name", "io.kubernetes.pod.name"])),
@@ -98,7 +98,7 @@ struct DockerConfig {
 /// Reads `config.v2.json` of a container of Docker; `None` if it is none. Its labels say nothing: an image brings its own.
 pub fn docker(bytes: &[u8]) -> Option<ContainerDescription> {
     let DockerContainer { name, config } = serde_json::from_slice(bytes).ok()?;
-    let image = bounded_to(LONGEST_IMAGE, &config.image);
+    let image = bounded_to(MAX_IMAGE, &config.image);
     Some(ContainerDescription { image, ..ContainerDescription::of_name(name.trim_start_matches('/')) })
 }
 
@@ -130,7 +130,7 @@ pub fn stored(bytes: &[u8]) -> Vec<(String, ContainerDescription)> {
     let description = |container: StoredContainer| {
         let metadata: StoredMetadata = serde_json::from_str(&container.metadata).unwrap_or_default();
         let name = container.names.first().map_or("", String::as_str);
-        let image = bounded_to(LONGEST_IMAGE, &metadata.image);
+        let image = bounded_to(MAX_IMAGE, &metadata.image);
         (container.id, ContainerDescription { image, ..ContainerDescription::of_name(name) })
     };
     containers.into_iter().map(description).collect()
@@ -158,7 +158,7 @@ pub fn log(file_name: &str) -> Option<(&str, ContainerDescription)> {
 }
 
 fn bounded(name: &str) -> String {
-    bounded_to(LONGEST_NAME, name)
+    bounded_to(MAX_NAME, name)
 }
 
 /// A name, unless it is too long to be one, or has letters that none has.
@@ -238,7 +238,7 @@ mod tests {
     fn what_is_no_name_is_not_known() {
         assert_eq!(bounded("a b"), "");
         assert_eq!(bounded("a\u{1b}[1m"), "");
-        assert_eq!(bounded(&"a".repeat(LONGEST_NAME + 1)), "");
+        assert_eq!(bounded(&"a".repeat(MAX_NAME + 1)), "");
     }
 
     proptest! {

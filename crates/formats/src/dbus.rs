@@ -19,7 +19,7 @@ pub struct Unit {
 const HELLO_SERIAL: u32 = 1;
 const LIST_SERIAL: u32 = 2;
 /// A message is not longer: 128 MiB, of which a list of units takes a thousandth.
-const MOST_BYTES: usize = 8 << 20;
+const MAX_BYTES: usize = 8 << 20;
 
 /// The types of messages.
 const METHOD_CALL: u8 = 1;
@@ -148,7 +148,7 @@ fn message(bytes: &[u8]) -> Result<Option<Message<'_>>, ()> {
     let number =
         |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]) as usize;
     let (body_length, fields_length) = (number(4), number(12));
-    if body_length > MOST_BYTES || fields_length > MOST_BYTES {
+    if body_length > MAX_BYTES || fields_length > MAX_BYTES {
         return Err(());
     }
     let body_at = (FIXED_BYTES + fields_length).next_multiple_of(8);

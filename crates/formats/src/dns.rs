@@ -26,11 +26,11 @@ pub enum Reply {
 }
 
 /// The longest message over UDP without extensions.
-pub const MOST_UDP_BYTES: usize = 512;
+pub const MAX_UDP_BYTES: usize = 512;
 const HEADER: usize = 12;
 const CLASS_INTERNET: u16 = 1;
 /// Pointers of a compressed name that are followed.
-const MOST_JUMPS: usize = 32;
+const MAX_JUMPS: usize = 32;
 
 impl Family {
     fn record(self) -> u16 {
@@ -111,7 +111,7 @@ fn address(data: &[u8]) -> Option<IpAddr> {
 
 /// Where a name ends that may point elsewhere: 4.1.4.
 fn end_of_name(message: &[u8], mut at: usize) -> Option<usize> {
-    for _ in 0..MOST_JUMPS * 4 {
+    for _ in 0..MAX_JUMPS * 4 {
         match *message.get(at)? {
             0 => return Some(at + 1),
             length if length & 0xc0 == 0xc0 => return Some(at + 2),

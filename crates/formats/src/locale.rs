@@ -28,10 +28,10 @@ const LC_TIME: usize = 2;
 const TIME_MAGIC: u32 = 0x2003_1115 ^ LC_TIME as u32;
 const ARCHIVE_MAGIC: u32 = 0xde02_0109;
 /// Names in an archive; a full one has some 500.
-const MOST_NAMES: usize = 1 << 16;
-const LONGEST_NAME: usize = 64;
+const MAX_NAMES: usize = 1 << 16;
+const MAX_NAME: usize = 64;
 /// The largest size of an LC_TIME.
-const MOST_BYTES: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 
 impl TimeWords {
     /// From the bytes of a compiled LC_TIME; `None` if they are none.
@@ -71,7 +71,7 @@ pub fn find_in_archive(name: &str, mut read: impl FnMut(u64, usize) -> Option<Ve
         return None;
     }
     let (names_offset, names) = (u32_at(&head, 8)?, u32_at(&head, 16)? as usize);
-    let table = read(u64::from(names_offset), names.min(MOST_NAMES) * 12)?;
+    let table = read(u64::from(names_offset), names.min(MAX_NAMES) * 12)?;
     let wanted = normalized(name);
     for entry in table.chunks_exact(12) {
         // Hash, name, record; an empty place has no record.
@@ -79,14 +79,14 @@ pub fn find_in_archive(name: &str, mut read: impl FnMut(u64, usize) -> Option<Ve
         if record_offset == 0 {
             continue;
         }
-        let found = read(u64::from(name_offset), LONGEST_NAME)?;
+        let found = read(u64::from(name_offset), MAX_NAME)?;
         if normalized(&String::from_utf8_lossy(until_zero(&found))) != wanted {
             continue;
         }
         // How many names share it, and then offset and length of each category.
         let record = read(u64::from(record_offset) + 4 + LC_TIME as u64 * 8, 8)?;
         let (offset, length) = (u32_at(&record, 0)?, u32_at(&record, 4)? as usize);
-        return read(u64::from(offset), length.min(MOST_BYTES));
+        return read(u64::from(offset), length.min(MAX_BYTES));
     }
     None
 }

@@ -10,7 +10,7 @@ use regex::{Captures, Regex, RegexBuilder};
 pub struct WholeRegex(Regex);
 
 /// The largest size of a compiled expression, in bytes.
-const MOST_COMPILED_BYTES: usize = 1 << 20;
+const MAX_COMPILED_BYTES: usize = 1 << 20;
 
 impl PartialEq for WholeRegex {
     fn eq(&self, other: &Self) -> bool {
@@ -25,7 +25,7 @@ impl WholeRegex {
     /// Returns a line that describes the error if the expression is not valid.
     pub fn new(pattern: &str) -> Result<Self, String> {
         let pattern = translate(pattern);
-        let compile = |pattern: &str| RegexBuilder::new(pattern).size_limit(MOST_COMPILED_BYTES).build();
+        let compile = |pattern: &str| RegexBuilder::new(pattern).size_limit(MAX_COMPILED_BYTES).build();
         // On its own first: a lone parenthesis must not close what is around it.
         compile(&pattern)
             .and_then(|_| compile(&format!("^(?:{pattern})$")))
@@ -35,7 +35,7 @@ impl WholeRegex {
 
     /// Returns whether a valid expression is too large.
     pub fn is_too_large(pattern: &str) -> bool {
-        let built = RegexBuilder::new(&translate(pattern)).size_limit(MOST_COMPILED_BYTES).build();
+        let built = RegexBuilder::new(&translate(pattern)).size_limit(MAX_COMPILED_BYTES).build();
         matches!(built, Err(regex::Error::CompiledTooBig(_)))
     }
 

@@ -4,12 +4,12 @@ use core::net::{IpAddr, Ipv4Addr};
 use core::time::Duration;
 
 /// As many as the C library has.
-const MOST_SERVERS: usize = 3;
+const MAX_SERVERS: usize = 3;
 /// The C library has no limit since version 2.26.
-const MOST_DOMAINS: usize = 32;
-const MOST_DOTS: u8 = 15;
-const MOST_TIMEOUT_S: u64 = 30;
-const MOST_ATTEMPTS: u32 = 5;
+const MAX_DOMAINS: usize = 32;
+const MAX_DOTS: u8 = 15;
+const MAX_TIMEOUT_S: u64 = 30;
+const MAX_ATTEMPTS: u32 = 5;
 
 /// A name server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl ResolvConf {
         for line in text.lines() {
             let mut words = line.split_whitespace();
             match words.next() {
-                Some("nameserver") if conf.servers.len() < MOST_SERVERS => {
+                Some("nameserver") if conf.servers.len() < MAX_SERVERS => {
                     conf.servers.extend(words.next().and_then(server));
                 }
                 // Of several lines the last one counts.
@@ -72,20 +72,20 @@ impl ResolvConf {
     /// Replaces the domains: also what the variable LOCALDOMAIN does.
     pub fn set_domains<'w>(&mut self, words: impl Iterator<Item = &'w str>) {
         let domains = words.map(|domain| domain.trim_end_matches('.')).filter(|domain| !domain.is_empty());
-        self.domains = domains.take(MOST_DOMAINS).map(str::to_owned).collect();
+        self.domains = domains.take(MAX_DOMAINS).map(str::to_owned).collect();
     }
 
     /// Sets options: also those in the variable RES_OPTIONS. Unknown ones are left out.
     pub fn set_options<'w>(&mut self, words: impl Iterator<Item = &'w str>) {
         for word in words {
             match word.split_once(':') {
-                Some(("ndots", number)) => self.dots = number.parse().unwrap_or(self.dots).min(MOST_DOTS),
+                Some(("ndots", number)) => self.dots = number.parse().unwrap_or(self.dots).min(MAX_DOTS),
                 Some(("timeout", number)) => {
                     let seconds = number.parse().unwrap_or(self.timeout.as_secs());
-                    self.timeout = Duration::from_secs(seconds.clamp(1, MOST_TIMEOUT_S));
+                    self.timeout = Duration::from_secs(seconds.clamp(1, MAX_TIMEOUT_S));
                 }
                 Some(("attempts", number)) => {
-                    self.attempts = number.parse().unwrap_or(self.attempts).clamp(1, MOST_ATTEMPTS);
+                    self.attempts = number.parse().unwrap_or(self.attempts).clamp(1, MAX_ATTEMPTS);
                 }
                 None if word == "use-vc" => self.uses_tcp = true,
                 _ => {}

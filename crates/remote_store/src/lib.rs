@@ -6,7 +6,7 @@ mod agent;
 
 use std::time::Duration;
 
-use formats::remote_write;
+use formats::remote_write::{self, Version};
 use formats::series_name::SeriesName;
 use http_client::{Body, Client, RequestBuilder, Response, Tls, client_with, redirects_with};
 use query::{Answer, Point};
@@ -15,11 +15,11 @@ use serde_json::Value;
 use history::answer;
 
 /// The longest that an answer may take.
-const LONGEST_WAIT: Duration = Duration::from_secs(30);
+const MAX_WAIT: Duration = Duration::from_secs(30);
 /// Whose answers are read.
 const PROMETHEUS: &str = "Prometheus'";
 /// The most of an answer that is read, unless less is wanted.
-const MOST_BYTES: u64 = 1 << 30;
+const MAX_BYTES: u64 = 1 << 30;
 
 /// When an expression is evaluated, in milliseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub struct RemoteStore {
 impl RemoteStore {
     /// Connects with the first request.
     pub fn new(url: &str) -> Self {
-        Self::with(url, Vec::new(), &Tls::default(), LONGEST_WAIT, MOST_BYTES)
+        Self::with(url, Vec::new(), &Tls::default(), MAX_WAIT, MAX_BYTES)
     }
 
     /// Sends these headers with each request, waits for an answer so long at most, and reads so much of it. Redirects are
@@ -79,10 +79,10 @@ impl RemoteStore {
         &self,
         series: impl Iterator<Item = (&'s SeriesName, &'s [(i64, f64)])>,
     ) -> Result<usize, String> {
-        let body = remote_write::encode(series).ok_or("too many samples at once")?;
+        let body = remote_write::encode(Version::One, series, |_| None).ok_or("too many samples at once")?;
         let url = format!("{}/api/v1/write", self.url);
         let mut request = self.with_headers(self.client.post(&url));
-        for (header, value) in remote_write::HEADERS {
+        for (header, value) in Version::One.headers() {
             request = request.header(header, value);
         }
         let response = request.send(&body[..]).map_err(|error| format!("{url}: {error}"))?;

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use formats::remote_write;
+use formats::remote_write::{SAMPLES_WRITTEN, Version, encode};
+use history::past::metadata;
 use http_client::{Client, client_with, described};
 use jiff::{SignedDuration, Timestamp};
 
@@ -10,13 +11,13 @@ use crate::options::ReceiverOptions;
 use crate::shipment::{Refusal, Shipment};
 
 /// The most of an answer that is read, in bytes, and of its text that is shown, in letters.
-const MOST_ANSWER_BYTES: u64 = 4096;
-const MOST_SHOWN: usize = 200;
+const MAX_ANSWER_BYTES: u64 = 4096;
+const MAX_SHOWN: usize = 200;
 /// The longest pause that a receiver can ask for.
-const LONGEST_PAUSE: Duration = Duration::from_secs(300);
+const MAX_PAUSE: Duration = Duration::from_secs(300);
 
 /// The longest request by which the receiver's clock is read.
-const LONGEST_TO_SET_BY: SignedDuration = SignedDuration::from_secs(1);
+const MAX_TO_SET_BY: SignedDuration = SignedDuration::from_secs(1);
 
 /// Why a request is made again later.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,8 +33,11 @@ pub(crate) struct Later {
 
 /// The meaning of an answer.
 enum Answer {
-    Taken,
+    /// How many samples were written, if the receiver says that.
+    Taken(Option<u64>),
     Refused(Refusal),
+    /// It does not know this version of the protocol, and has found nothing in the request.
+    NotUnderstood,
 }
 
 /// The way to a receiver.
@@ -42,6 +46,10 @@ pub(crate) struct Delivery {
     client: Client,
     url: String,
     headers: Vec<(String, String)>,
+    /// The version of the protocol that the configuration wants, or whichever the receiver takes.
+    chosen_version: Option<Version>,
+    /// The version that the receiver takes; `None`: it was not asked yet.
+    pub(crate) version: Option<Version>,
     /// How far the clock here is ahead of the receiver's, in seconds, by the date of its last answer.
     pub(crate) clock_ahead_s: Option<f64>,
 }
@@ -50,7 +58,9 @@ impl Delivery {
     pub(crate) fn new(options: &ReceiverOptions) -> Self {
         // A redirect would send credentials elsewhere.
         let client = client_with(options.timeout, 0, &options.tls);
-        Self { client, url: options.url.clone(), headers: options.headers.clone(), clock_ahead_s: None }
+        let (url, headers) = (options.url.clone(), options.headers.clone());
+        let version = options.version;
+        Self { client, url, headers, chosen_version: version, version, clock_ahead_s: None }
     }
 
     /// Makes the next request of a shipment, which is divided if the receiver refuses it.
@@ -59,28 +69,53 @@ impl Delivery {
     /// If the receiver cannot be reached or wants it later.
     pub(crate) fn send_next(&mut self, shipment: &mut Shipment) -> Result<(), Later> {
         let refuses_all = |message| Later { message, is_unreached: false, refuses_all: true, after: None };
+        let version = self.negotiated()?;
         let Some(request) = shipment.next() else { return Ok(()) };
-        let Some(body) = remote_write::encode(shipment.samples(&request)) else {
+        let Some(body) = encode(version, shipment.samples(&request), metadata) else {
             let refusal = Refusal { message: "larger than snappy can be".to_owned(), is_too_large: true };
             return shipment.divide(request, &refusal).map_err(refuses_all);
         };
-        match self.post(&body) {
-            Ok(Answer::Taken) => {
-                shipment.take(&request, body.len());
+        match self.post(version, &body) {
+            // Another program is behind the address now, and has understood nothing of it.
+            Ok(Answer::NotUnderstood) => {
+                shipment.put_back(request);
+                self.version = Some(Version::One);
+                Ok(())
+            }
+            Ok(Answer::Taken(written)) => {
+                shipment.take(&request, body.len(), written);
                 Ok(())
             }
             Ok(Answer::Refused(refusal)) => shipment.divide(request, &refusal).map_err(refuses_all),
             Err(later) => {
                 shipment.put_back(request);
+                if later.is_unreached {
+                    // It may be another one when it is back.
+                    self.version = self.chosen_version;
+                }
                 Err(later)
             }
         }
     }
 
-    fn post(&mut self, body: &[u8]) -> Result<Answer, Later> {
+    /// Returns the version that the receiver takes. It is asked by a request without series, whose answer says whether it was understood.
+    fn negotiated(&mut self) -> Result<Version, Later> {
+        if let Some(version) = self.version {
+            return Ok(version);
+        }
+        let nothing = encode(Version::Two, std::iter::empty(), metadata).unwrap_or_default();
+        let version = match self.post(Version::Two, &nothing)? {
+            Answer::Taken(_) => Version::Two,
+            Answer::Refused(_) | Answer::NotUnderstood => Version::One,
+        };
+        self.version = Some(version);
+        Ok(version)
+    }
+
+    fn post(&mut self, version: Version, body: &[u8]) -> Result<Answer, Later> {
         let mut request = self.client.post(&self.url);
         let own = self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        for (name, value) in remote_write::HEADERS.into_iter().chain(own) {
+        for (name, value) in version.headers().into_iter().chain(own) {
             request = request.header(name, value);
         }
         let unreached = |error: &http_client::Error| {
@@ -95,12 +130,17 @@ impl Delivery {
         let status = response.status();
         let after = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
         let after = after.and_then(|text| pause_of(text, ended));
-        let after = after.map(|after| after.min(LONGEST_PAUSE));
+        let after = after.map(|after| after.min(MAX_PAUSE));
+        let written = response.headers().get(SAMPLES_WRITTEN).and_then(|value| value.to_str().ok());
+        let written = written.and_then(|value| value.trim().parse().ok());
         // Read to its end, so that the connection is used again; the rest of a longer one is not waited for.
         let text =
-            response.body_mut().with_config().limit(MOST_ANSWER_BYTES).lossy_utf8(true).read_to_string();
+            response.body_mut().with_config().limit(MAX_ANSWER_BYTES).lossy_utf8(true).read_to_string();
         if status.is_success() {
-            return Ok(Answer::Taken);
+            return Ok(match version {
+                Version::Two if written.is_none() => Answer::NotUnderstood,
+                _ => Answer::Taken(written),
+            });
         }
         let message = message(status.as_str(), status.canonical_reason(), &text.unwrap_or_default());
         match status.as_u16() {
@@ -108,6 +148,7 @@ impl Delivery {
             400 | 409 | 413 | 422 => {
                 Ok(Answer::Refused(Refusal { message, is_too_large: status.as_u16() == 413 }))
             }
+            415 if version == Version::Two => Ok(Answer::NotUnderstood),
             status => {
                 let is_unreached = matches!(status, 502 | 504);
                 Err(Later { message, is_unreached, refuses_all: false, after })
@@ -119,7 +160,7 @@ impl Delivery {
 /// How far a clock is ahead of that of an answer's date, in seconds: the answer was made between two instants, and a date has no fraction.
 fn ahead_s(instants: [Timestamp; 2], date: &str) -> Option<f64> {
     // The answer was made at some instant of the request: in a long one that is not known well enough.
-    if instants[1].duration_since(instants[0]) > LONGEST_TO_SET_BY {
+    if instants[1].duration_since(instants[0]) > MAX_TO_SET_BY {
         return None;
     }
     let date = jiff::fmt::rfc2822::parse(date).ok()?.timestamp();
@@ -131,7 +172,7 @@ fn ahead_s(instants: [Timestamp; 2], date: &str) -> Option<f64> {
 /// What a receiver said, in a line.
 fn message(status: &str, reason: Option<&str>, text: &str) -> String {
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
-    let line: String = line.chars().filter(|letter| !letter.is_control()).take(MOST_SHOWN).collect();
+    let line: String = line.chars().filter(|letter| !letter.is_control()).take(MAX_SHOWN).collect();
     let reason = if line.is_empty() { reason.unwrap_or_default() } else { &line };
     format!("status {status}: {reason}").trim_end_matches([':', ' ']).to_owned()
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use formats::relabel::Relabelling;
+use formats::remote_write::Version;
 use http_client::Tls;
 
 use crate::recording_rule::RecordingRule;
@@ -14,6 +15,8 @@ pub struct ReceiverOptions {
     pub name: String,
     /// Where requests go, with the path.
     pub url: String,
+    /// The version of the protocol; `None`: the newest that the receiver takes.
+    pub version: Option<Version>,
     /// Headers that each request has, credentials among them.
     pub headers: Vec<(String, String)>,
     /// Whom requests trust, and who they are.
@@ -43,6 +46,7 @@ impl ReceiverOptions {
         Self {
             name: "store".to_owned(),
             url: "http://store/".to_owned(),
+            version: None,
             headers: Vec::new(),
             tls: Tls::default(),
             selectors: Vec::new(),

@@ -17,7 +17,7 @@ const DIRECTORY_MODE: u32 = 0o700;
 const MODE: u32 = 0o600;
 const REMOVED: &str = "the configuration has no such receiver any more";
 /// The most refused series that are listed.
-const MOST_REFUSED: usize = 20;
+const MAX_REFUSED: usize = 20;
 
 /// How far a receiver is, and what happened on the way.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -27,6 +27,8 @@ pub struct Progress {
     pub name: String,
     /// Where requests go, without a password.
     pub url: String,
+    /// The version of the protocol in which it gets samples.
+    pub version: Option<String>,
     /// It has taken the history of the machine up to this tick, in nanoseconds since 1970.
     pub place_ns: Option<i64>,
     /// It has taken the history of checks up to this tick.
@@ -235,7 +237,7 @@ impl Progress {
         let known = self.refused.iter().position(|refused| refused.series == series);
         let earlier = known.map_or(0, |place| self.refused.remove(place).count);
         self.refused.insert(0, RefusedSeries { series, count: earlier + count, message: message.to_owned() });
-        self.refused.truncate(MOST_REFUSED);
+        self.refused.truncate(MAX_REFUSED);
     }
 }
 
@@ -257,7 +259,7 @@ mod tests {
             progress.refuse(format!("up{{a=\"{number}\"}}"), 1, "too long");
         }
         progress.refuse("up{a=\"29\"}".to_owned(), 4, "too old");
-        assert_eq!((progress.refused.len(), progress.refused_count), (MOST_REFUSED, 34));
+        assert_eq!((progress.refused.len(), progress.refused_count), (MAX_REFUSED, 34));
         assert_eq!((progress.refused[0].count, progress.refused[0].message.as_str()), (5, "too old"));
         progress.write(&data).unwrap();
         assert_eq!(Progress::read(&data, "store").unwrap(), Found::Known(Box::new(progress.clone())));

@@ -14,16 +14,16 @@ use crate::samples::{NextSamples, Part};
 use crate::selection::Selection;
 
 /// About so many samples are made at once.
-const MOST_SAMPLES: usize = 20_000;
+const MAX_SAMPLES: usize = 20_000;
 /// The length of history that is evaluated at first, and the most.
 const FIRST_NS: i64 = 60_000_000_000;
-const LONGEST_NS: i64 = 3_600_000_000_000;
+const MAX_NS: i64 = 3_600_000_000_000;
 
 /// The evaluation of all rules is given up after this, and then that of one rule after another.
-const LONGEST_EVALUATION: Duration = Duration::from_secs(5);
-const LONGEST_ALONE: Duration = Duration::from_secs(10);
+const MAX_EVALUATION: Duration = Duration::from_secs(5);
+const MAX_ALONE: Duration = Duration::from_secs(10);
 /// All rules together, one after another: the samples of the machine go out in the same thread.
-const LONGEST_OF_ALL: Duration = Duration::from_secs(30);
+const MAX_OF_ALL: Duration = Duration::from_secs(30);
 /// A rule that took too long is left out for this time.
 const ASIDE: Duration = Duration::from_secs(600);
 /// Where the newest tick is still to come, since the clock was set back, those before this time are written.
@@ -31,7 +31,7 @@ const WRITTEN_NS: i64 = 10_000_000_000;
 /// A tick of exporters is there so long after its time at the latest: it waits for answers for two seconds.
 const EXPORTERS_NS: i64 = 3_000_000_000;
 /// The most points that an evaluation may have in memory: 64 MB.
-const MOST_POINTS: usize = 4_000_000;
+const MAX_POINTS: usize = 4_000_000;
 
 /// Evaluates rules part by part.
 #[derive(Debug)]
@@ -105,9 +105,9 @@ impl RuleReader {
             is_new
         });
         let count: usize = series.iter().map(|series| series.samples.len()).sum();
-        let is_small = faults.is_empty() && count < MOST_SAMPLES / 2;
-        self.length_ns = if is_small { (self.length_ns * 2).min(LONGEST_NS) } else { self.length_ns };
-        if count > MOST_SAMPLES {
+        let is_small = faults.is_empty() && count < MAX_SAMPLES / 2;
+        self.length_ns = if is_small { (self.length_ns * 2).min(MAX_NS) } else { self.length_ns };
+        if count > MAX_SAMPLES {
             self.length_ns = (self.length_ns / 2).max(FIRST_NS);
         }
         let is_last = is_last(end_ns);
@@ -138,17 +138,17 @@ impl RuleReader {
         });
         let due: Vec<Due<'_>> = due.collect();
         let answers: Vec<Result<Answered, NoAnswer>> = if is_alone {
-            let deadline = Instant::now() + LONGEST_OF_ALL;
+            let deadline = Instant::now() + MAX_OF_ALL;
             let evaluate = |due: &Due<'_>| {
                 let left = deadline.saturating_duration_since(Instant::now());
                 if left.is_zero() {
                     return Err(NoAnswer::Refused("the rules before it took all of the time".to_owned()));
                 }
-                within_limits(LONGEST_ALONE.min(left), |limits| due.evaluate(past, limits))
+                within_limits(MAX_ALONE.min(left), |limits| due.evaluate(past, limits))
             };
             due.iter().map(evaluate).collect()
         } else {
-            within_limits(LONGEST_EVALUATION, |limits| {
+            within_limits(MAX_EVALUATION, |limits| {
                 let all = |source: &BatchedSource<'_>| {
                     Ok(due.iter().map(|due| due.evaluate(source, limits)).collect::<Vec<_>>())
                 };
@@ -295,7 +295,7 @@ impl Due<'_> {
 fn within_limits<T>(longest: Duration, evaluate: impl FnOnce(&Limits<'_>) -> T) -> T {
     let deadline = Instant::now() + longest;
     let is_interrupted = || Instant::now() >= deadline;
-    evaluate(&Limits { most_points: MOST_POINTS, is_interrupted: &is_interrupted, ..Limits::default() })
+    evaluate(&Limits { most_points: MAX_POINTS, is_interrupted: &is_interrupted, ..Limits::default() })
 }
 
 /// Returns the samples at all steps, with a stale marker at the first step at which a series is not there any more. `points` may have one at

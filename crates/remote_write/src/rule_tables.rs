@@ -14,7 +14,7 @@ const STARTER: &str = include_str!("starter.toml");
 /// A whole minute of tasks is a sum that is there already.
 const USUAL_INTERVAL: Duration = Duration::from_secs(60);
 const USUAL_MOST_SERIES: usize = 1000;
-const LARGEST_MOST_SERIES: usize = 100_000;
+const MAX_MOST_SERIES: usize = 100_000;
 
 /// Reads `[recording]` and `[[record]]`.
 ///
@@ -78,8 +78,8 @@ fn rule(table: &Options<'_, '_>) -> Result<RecordingRule, Fault> {
     let interval = table.duration_within("interval", least..=Duration::from_secs(3600), "1s to 1h")?;
     let most_series = match table.whole_number("limit")?.map(usize::try_from) {
         None => USUAL_MOST_SERIES,
-        Some(Ok(limit)) if (1..=LARGEST_MOST_SERIES).contains(&limit) => limit,
-        Some(_) => return Err(table.fault_of("limit", format!("expected 1 to {LARGEST_MOST_SERIES}"))),
+        Some(Ok(limit)) if (1..=MAX_MOST_SERIES).contains(&limit) => limit,
+        Some(_) => return Err(table.fault_of("limit", format!("expected 1 to {MAX_MOST_SERIES}"))),
     };
     let is_own_label = |name: &str| is_label(name) && !name.starts_with("__");
     Ok(RecordingRule {

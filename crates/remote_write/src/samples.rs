@@ -9,10 +9,10 @@ use store::{History, Reading, StoreError};
 use crate::selection::Selection;
 
 /// About so many samples are read at once.
-const MOST_SAMPLES: f64 = 20_000.0;
+const MAX_SAMPLES: f64 = 20_000.0;
 /// The length of history that is read at first, and the most; it grows where samples are rare.
 const FIRST_NS: i64 = 10_000_000_000;
-const LONGEST_NS: i64 = 3_600_000_000_000;
+const MAX_NS: i64 = 3_600_000_000_000;
 
 /// A series, as it goes out, and its next samples: milliseconds since 1970 and value, in the order of time.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,7 +104,7 @@ impl Reader {
         let to_ns = newest_ns.or((!is_last).then_some(end_ns));
         let Some(to_ns) = to_ns else { return Ok(None) };
         // Not as far back as one likes: all of it is read again for each part.
-        let last_tick_ns = newest_ns.unwrap_or(tick_ns.max(to_ns.saturating_sub(LONGEST_NS)));
+        let last_tick_ns = newest_ns.unwrap_or(tick_ns.max(to_ns.saturating_sub(MAX_NS)));
         self.before = Some((to_ns, last_tick_ns));
         let series = series.iter().zip(samples).filter(|(_, samples)| !samples.is_empty());
         let series =
@@ -119,8 +119,8 @@ impl Reader {
             return;
         }
         // No more than twice as long: samples may come closer.
-        let ratio = MOST_SAMPLES / count as f64;
-        self.length_ns = ((length_ns as f64 * ratio.min(2.0)) as i64).clamp(FIRST_NS / 10, LONGEST_NS);
+        let ratio = MAX_SAMPLES / count as f64;
+        self.length_ns = ((length_ns as f64 * ratio.min(2.0)) as i64).clamp(FIRST_NS / 10, MAX_NS);
     }
 }
 
@@ -200,6 +200,6 @@ mod tests {
         for _ in 0..20 {
             reader.learn(1, reader.length_ns);
         }
-        assert_eq!(reader.length_ns, LONGEST_NS);
+        assert_eq!(reader.length_ns, MAX_NS);
     }
 }

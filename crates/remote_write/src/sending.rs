@@ -27,6 +27,10 @@ const CPU_RATIO: f64 = 0.2;
 const AHEAD_NS: i64 = 1_000_000_000;
 const SINCE_SET_BACK_NS: i64 = 10_000_000_000;
 
+/// What is said of samples that a receiver has not written, although it has taken their request.
+const UNNAMED: &str = "series that it does not name";
+const UNWRITTEN: &str = "it answered with success, and that it has written fewer samples than there were";
+
 /// The progress of a receiver; `None`: its thread has not begun.
 pub(crate) type SharedProgress = Arc<Mutex<Option<Progress>>>;
 
@@ -203,6 +207,7 @@ impl Sending {
         self.is_unreached = false;
         self.unsettled.answer(Instant::now());
         self.progress.clock_ahead_s = self.delivery.clock_ahead_s;
+        self.progress.version = self.delivery.version.map(|version| version.name().to_owned());
         if on_its_way.shipment.taken_count > 0 {
             self.pause = Pause::default();
         }
@@ -358,6 +363,9 @@ impl Sending {
         self.progress.taken_count += shipment.taken_count;
         for (name, count, message) in shipment.refused() {
             self.progress.refuse(name.to_string(), count, message);
+        }
+        if shipment.unwritten_count > 0 {
+            self.progress.refuse(UNNAMED.to_owned(), shipment.unwritten_count, UNWRITTEN);
         }
         shipment.teach(&mut self.suspects);
         let name = &self.options.name;

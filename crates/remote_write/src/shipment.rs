@@ -10,13 +10,13 @@ use crate::suspects::Suspects;
 use crate::whole_refusal::WholeRefusal;
 
 /// The most samples of a request.
-const MOST_SAMPLES: usize = 10_000;
+const MAX_SAMPLES: usize = 10_000;
 /// So many series are refused one by one while nothing is taken: then the trouble is the receiver's, not theirs.
-const MOST_ALONE: usize = 20;
+const MAX_ALONE: usize = 20;
 /// The most requests of a shipment that may be refused; what is left of these is refused as it is.
-const MOST_REFUSED: usize = 1000;
+const MAX_REFUSED: usize = 1000;
 /// So many series of a request are too late one by one while nothing of it is taken: then the answer to it was lost.
-const MOST_LATE: usize = 100;
+const MAX_LATE: usize = 100;
 /// What receivers say of samples that are older than those that they have.
 const LATE: [&str; 5] = ["out of order", "out-of-order", "duplicate sample", "out of bounds", "too old"];
 
@@ -64,6 +64,8 @@ pub(crate) struct Shipment {
     pub(crate) requests_count: u64,
     pub(crate) sent_bytes: u64,
     pub(crate) taken_count: u64,
+    /// Samples of requests that were taken, which the receiver has not written, as it says.
+    pub(crate) unwritten_count: u64,
     /// What was refused: the place of the series, how many samples, and what the receiver said. The first of them were not sent.
     refused: Vec<(usize, usize, String)>,
     aside: usize,
@@ -98,6 +100,7 @@ impl Shipment {
             requests_count: 0,
             sent_bytes: 0,
             taken_count: 0,
+            unwritten_count: 0,
             aside: refused.len(),
             refused,
         }
@@ -119,12 +122,15 @@ impl Shipment {
         })
     }
 
-    /// Counts a request that was taken, of so many bytes.
-    pub(crate) fn take(&mut self, request: &Request, bytes: usize) {
+    /// Counts a request that was taken, of so many bytes. `written` is how many of its samples the receiver has written, if it says that.
+    pub(crate) fn take(&mut self, request: &Request, bytes: usize, written: Option<u64>) {
         self.requests_count += 1;
         self.sent_bytes += bytes as u64;
         self.fates[request.root].is_taken = true;
-        self.taken_count += request.pieces.iter().map(|piece| piece.samples.len() as u64).sum::<u64>();
+        let sent = request.pieces.iter().map(|piece| piece.samples.len() as u64).sum::<u64>();
+        let taken = written.map_or(sent, |written| written.min(sent));
+        self.taken_count += taken;
+        self.unwritten_count += sent - taken;
     }
 
     /// Puts back a request that is to be made again.
@@ -187,7 +193,7 @@ impl Shipment {
         let Request { root, pieces } = request;
         // The receiver had so much of it that the answer to it must have been lost: what is left of it is refused without being divided.
         let Fate { is_taken, late, .. } = self.fates[root];
-        let is_known = !is_taken && late >= MOST_LATE && is_late(&answer.message);
+        let is_known = !is_taken && late >= MAX_LATE && is_late(&answer.message);
         let halves = match &pieces[..] {
             [one] if answer.is_too_large && one.samples.len() > 1 => {
                 let middle = one.samples.start + one.samples.len() / 2;
@@ -200,7 +206,7 @@ impl Shipment {
                 Some([first.to_vec(), last.to_vec()])
             }
         };
-        match halves.filter(|_| !is_known && self.refused_requests <= MOST_REFUSED) {
+        match halves.filter(|_| !is_known && self.refused_requests <= MAX_REFUSED) {
             // The earlier samples first.
             Some(halves) => {
                 self.waiting.extend(halves.into_iter().rev().map(|pieces| Request { root, pieces }))
@@ -208,7 +214,7 @@ impl Shipment {
             None => self.refuse(root, &pieces, &answer.message),
         }
         let in_vain: usize = self.fates.iter().map(|fate| fate.refused - fate.late).sum();
-        if self.taken_count > 0 || self.is_receiver_fine || in_vain < MOST_ALONE {
+        if self.taken_count > 0 || self.is_receiver_fine || in_vain < MAX_ALONE {
             return Ok(());
         }
         self.whole_refusal = Some(WholeRefusal::after(self.whole_refusal));
@@ -235,11 +241,11 @@ fn is_late(message: &str) -> bool {
 /// Divides pieces into requests, the first one last.
 fn requests_of(pieces: Vec<Piece>) -> Vec<Vec<Piece>> {
     let mut requests: Vec<Vec<Piece>> = Vec::new();
-    let mut count = MOST_SAMPLES;
+    let mut count = MAX_SAMPLES;
     for piece in pieces {
         count += piece.samples.len();
         match requests.last_mut() {
-            Some(last) if count <= MOST_SAMPLES => last.push(piece),
+            Some(last) if count <= MAX_SAMPLES => last.push(piece),
             _ => {
                 count = piece.samples.len();
                 requests.push(vec![piece]);
@@ -260,7 +266,7 @@ pub(crate) struct Refusal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::suspects::MOST_REFUSALS;
+    use crate::suspects::MAX_REFUSALS;
 
     fn series(name: &str, count: usize) -> NextSamples {
         let samples = (0..count).map(|at_ms| (at_ms as i64, 1.0)).collect();
@@ -292,7 +298,7 @@ mod tests {
                 Some(message) => {
                     shipment.divide(request, &Refusal { message: message.to_owned(), is_too_large })?;
                 }
-                None => shipment.take(&request, 1),
+                None => shipment.take(&request, 1, None),
             }
         }
         Ok(requests)
@@ -347,10 +353,10 @@ mod tests {
         // One that has all of it already says so.
         let mut shipment = Shipment::new(many(500, 4), &suspects);
         let requests = send(&mut shipment, &["*"], usize::MAX, LATE_MESSAGE).unwrap();
-        assert!(requests < 2 * MOST_LATE + 20, "{requests}");
+        assert!(requests < 2 * MAX_LATE + 20, "{requests}");
         assert_eq!((shipment.taken_count, shipment.refused().count()), (0, 500));
         // Few series of many samples are in several requests.
-        let mut shipment = Shipment::new(many(2 * MOST_ALONE - 10, 600), &suspects);
+        let mut shipment = Shipment::new(many(2 * MAX_ALONE - 10, 600), &suspects);
         assert_eq!(shipment.waiting.len(), 2);
         assert!(send(&mut shipment, &["*"], usize::MAX, "closed").is_err());
         assert_eq!(shipment.refused().count(), 0);
@@ -375,10 +381,10 @@ mod tests {
         let had: Vec<&str> = had.iter().map(String::as_str).collect();
         let requests = send(&mut shipment, &had, usize::MAX, LATE_MESSAGE).unwrap();
         assert_eq!((shipment.taken_count, shipment.refused().count()), (200 * 50, 200));
-        assert!(requests < 2 * MOST_LATE + 20, "{requests}");
+        assert!(requests < 2 * MAX_LATE + 20, "{requests}");
         // Nor of the rest of the same one.
         let mut shipment = Shipment::new(many(100, 4), &Suspects::default());
-        let mut late = had[..MOST_ALONE + 1].to_vec();
+        let mut late = had[..MAX_ALONE + 1].to_vec();
         late.push("m24");
         send(&mut shipment, &late, usize::MAX, LATE_MESSAGE).unwrap();
         assert_eq!(shipment.taken_count, 4 * (100 - late.len() as u64));
@@ -387,7 +393,7 @@ mod tests {
     #[test]
     fn a_receiver_that_takes_others_is_in_no_trouble() {
         let mut suspects = Suspects::default();
-        for _ in 0..MOST_REFUSALS {
+        for _ in 0..MAX_REFUSALS {
             let mut shipment = Shipment::new(many(100, 4), &suspects);
             assert!(shipment.may_be_tried());
             assert!(send(&mut shipment, &["*"], usize::MAX, "too many labels").is_err());

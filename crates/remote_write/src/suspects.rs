@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use formats::series_name::SeriesName;
 
 /// A series that was refused in so many shipments one after another is set aside for a time.
-pub(crate) const MOST_REFUSALS: u32 = 3;
+pub(crate) const MAX_REFUSALS: u32 = 3;
 const ASIDE: Duration = Duration::from_secs(600);
 /// Refused series that are known; beyond that all are tried again.
-const MOST_SUSPECTS: usize = 10_000;
+const MAX_SUSPECTS: usize = 10_000;
 
 /// Series that a receiver refused.
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ pub(crate) struct Suspect {
 impl Suspect {
     /// After a time it is tried again.
     pub(crate) fn is_aside(&self) -> bool {
-        self.refusals >= MOST_REFUSALS && self.refused_at.elapsed() < ASIDE
+        self.refusals >= MAX_REFUSALS && self.refused_at.elapsed() < ASIDE
     }
 }
 
@@ -47,7 +47,7 @@ impl Suspects {
 
     /// Learns from the series of a shipment that is over, each with what the receiver said if it was refused.
     pub(crate) fn learn<'s>(&mut self, outcomes: impl Iterator<Item = (&'s SeriesName, Option<&'s str>)>) {
-        if self.known.len() > MOST_SUSPECTS {
+        if self.known.len() > MAX_SUSPECTS {
             self.known.clear();
         }
         for (name, refused) in outcomes {

@@ -7,6 +7,7 @@ use configuration::http_target::{self, HttpTarget};
 use configuration::http_tls;
 use configuration::{Fault, Options};
 use formats::relabel::Relabelling;
+use formats::remote_write::Version;
 use formats::series_name::is_label;
 use http_client::Tls;
 use query::parse_selector;
@@ -15,8 +16,10 @@ use crate::options::ReceiverOptions;
 use crate::rule_tables::read_rules;
 
 /// Beside those of [`http_headers`] and [`http_tls`].
-const KNOWN: [&str; 10] =
-    ["url", "name", "match", "labels", "relabel", "interval", "timeout", "first", "again", "enabled"];
+const KNOWN: [&str; 11] = [
+    "url", "version", "name", "match", "labels", "relabel", "interval", "timeout", "first", "again",
+    "enabled",
+];
 const USUAL_INTERVAL: Duration = Duration::from_secs(5);
 const USUAL_TIMEOUT: Duration = Duration::from_secs(30);
 const WEEK: Duration = Duration::from_secs(7 * 86_400);
@@ -61,9 +64,20 @@ fn receiver(table: &Options<'_, '_>, relabelling: Relabelling, host: &str) -> Re
     let headers = http_headers::read(table, &OWN_HEADERS)?;
     let within =
         |key, least_s, most, wanted| table.duration_within(key, Duration::from_secs(least_s)..=most, wanted);
+    let version = match table.text("version")? {
+        None => None,
+        Some("1.0") => Some(Version::One),
+        Some(other) => {
+            return Err(table.fault_of(
+                "version",
+                format!("\"{other}\": expected \"1.0\"; without it, 2.0 where the receiver takes it"),
+            ));
+        }
+    };
     Ok(ReceiverOptions {
         name,
         url,
+        version,
         headers,
         tls: http_tls::read(table, Tls::new)?,
         selectors,
@@ -126,6 +140,7 @@ mod tests {
             ("url = \"http://s\"\nmatch = [\"{\"]", "\"{\": "),
             ("url = \"http://s\"\nlabels = { a-b = \"c\" }", "\"a-b\" cannot stand in labels"),
             ("url = \"http://s\"\nheaders = { Host = \"c\" }", "\"Host\" cannot stand in headers"),
+            ("url = \"http://s\"\nversion = \"3\"", "\"3\": expected \"1.0\""),
             ("url = \"http://s\"\nuser = \"c\"", "user and password"),
             ("url = \"http://s\"\nuser = \"c\"\ntoken = \"d\"", "either a token"),
             ("url = \"http://s\"\ninterval = \"10ms\"", "expected 1s to 1h"),

@@ -6,7 +6,7 @@ use crate::source::{ORIGIN_COUNT, Origin};
 
 /// What was taken for the first time longer ago than so many spans does not go out again because of a short outage: a receiver that loses
 /// an answer every other second would get more and more of it.
-const MOST_SPANS: u32 = 3;
+const MAX_SPANS: u32 = 3;
 
 /// What was taken in the last span of time.
 pub(crate) struct Unsettled {
@@ -64,7 +64,7 @@ impl Unsettled {
         let Some(ended_at) = self.answered_at else { return places };
         let age = |at: Instant| ended_at.saturating_duration_since(at);
         let is_unsettled =
-            |taken: &&Taken| age(taken.at) <= self.span && age(taken.first_at) <= self.span * MOST_SPANS;
+            |taken: &&Taken| age(taken.at) <= self.span && age(taken.first_at) <= self.span * MAX_SPANS;
         for taken in self.taken.iter().filter(is_unsettled) {
             let place: &mut Option<i64> = &mut places[taken.origin as usize];
             *place = Some(place.map_or(taken.behind_ns, |place| place.min(taken.behind_ns)));

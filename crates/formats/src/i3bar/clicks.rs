@@ -38,7 +38,7 @@ pub struct Clicks {
 }
 
 /// A click is a few hundred bytes; what is longer is none and is passed over.
-const LONGEST_BYTES: usize = 16 * 1024;
+const MAX_BYTES: usize = 16 * 1024;
 
 impl Clicks {
     /// Takes bytes, and hands over each click that they complete. What is no click is passed over.
@@ -47,7 +47,7 @@ impl Clicks {
             if self.depth == 0 && byte != b'{' {
                 continue; // The array's bracket, commas, line ends.
             }
-            if self.object.len() < LONGEST_BYTES {
+            if self.object.len() < MAX_BYTES {
                 self.object.push(byte);
             }
             if self.is_in_string {

@@ -67,7 +67,7 @@ enum Operator {
 }
 
 /// A pattern compiles to at most this: it comes from outside.
-const MOST_PATTERN_BYTES: usize = 1 << 20;
+const MAX_PATTERN_BYTES: usize = 1 << 20;
 
 impl Test {
     /// Reads `OPERATOR VALUE`.
@@ -91,7 +91,7 @@ impl Test {
             Operator::Matches => {
                 let built = RegexBuilder::new(text)
                     .case_insensitive(positive == "~~")
-                    .size_limit(MOST_PATTERN_BYTES)
+                    .size_limit(MAX_PATTERN_BYTES)
                     .build();
                 Some(built.map_err(|_| format!("invalid regular expression '{text}'"))?)
             }

@@ -63,7 +63,7 @@ pub struct Request {
 }
 
 /// Filters of one request: more are no dashboard's.
-const MOST_CONDITIONS: usize = 10_000;
+const MAX_CONDITIONS: usize = 10_000;
 
 impl Request {
     /// Returns whether an answer needs a column, which may have the prefix of another table; all are needed where none is named.
@@ -99,7 +99,7 @@ impl Request {
             let (name, value) =
                 line.split_once(':').ok_or_else(|| Fault::new(400, format!("\"{line}\" is no header")))?;
             request.take_header(name.trim(), value.trim())?;
-            if request.conditions.len() + request.statistics.len() > MOST_CONDITIONS {
+            if request.conditions.len() + request.statistics.len() > MAX_CONDITIONS {
                 return Err(Fault::new(413, "there are too many filters"));
             }
         }

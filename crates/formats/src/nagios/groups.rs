@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::syntax::NagiosObject;
 
 /// Groups of groups, so deep at most.
-const MOST_DEPTH: usize = 50;
+const MAX_DEPTH: usize = 50;
 
 /// The members of all groups of a kind (`hostgroup`, `contactgroup`): those that the group names, those of groups that it names, and
 /// those that name the group themselves.
@@ -49,7 +49,7 @@ pub fn add_nested<'o, T: Clone + Ord>(
     members: &mut BTreeMap<&'o str, BTreeSet<T>>,
 ) {
     let (name_key, nested_key) = (format!("{kind}_name"), format!("{kind}_members"));
-    for _ in 0..MOST_DEPTH {
+    for _ in 0..MAX_DEPTH {
         let mut has_grown = false;
         for group in groups {
             let Some(name) = group.get(&name_key) else { continue };

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::syntax::{NagiosFault, NagiosObject};
 
 /// Templates of templates, so deep at most.
-const MOST_DEPTH: usize = 50;
+const MAX_DEPTH: usize = 50;
 
 /// Gives every object what its templates say. Templates that are nothing else are left out.
 pub fn resolve(objects: &[NagiosObject]) -> (Vec<NagiosObject>, Vec<NagiosFault>) {
@@ -54,7 +54,7 @@ fn inherited(
     depth: usize,
 ) -> NagiosObject {
     let mut whole = object.clone();
-    if depth > MOST_DEPTH {
+    if depth > MAX_DEPTH {
         let message = "its templates use each other".to_owned();
         faults.push(NagiosFault { place: object.place, message });
         return whole;

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 /// By so much may a total differ from what the percentage says, in parts of it, beside the rounding of that.
 const SLACK: f64 = 1e-4;
 /// The least percentage from which a total is computed: the two decimals of smaller ones say it too roughly.
-const LEAST_PERCENT: f64 = 5.0;
+const MIN_PERCENT: f64 = 5.0;
 
 /// The total of memory in KiB. What sar calls used is without caches since sysstat 12; the percentage says which it is. Where no sum agrees with that,
 /// the total is what the percentage is of, to a thousandth.
@@ -22,7 +22,7 @@ pub(super) fn memory_kib(fields: &Map<String, Value>) -> Option<f64> {
     let sums = [Some(free + used), with_caches].into_iter().flatten();
     let exact = sums.filter(|sum| (sum - estimated).abs() <= tolerated);
     let nearest = exact.min_by(|one, other| (one - estimated).abs().total_cmp(&(other - estimated).abs()));
-    nearest.or_else(|| (percent >= LEAST_PERCENT).then(|| estimated.round()))
+    nearest.or_else(|| (percent >= MIN_PERCENT).then(|| estimated.round()))
 }
 
 /// The total of swap in KiB.

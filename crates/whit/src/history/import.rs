@@ -30,13 +30,13 @@ pub(super) fn read(path: &Path) -> Result<SampleSet, Failure> {
 }
 
 /// A line of an export is short; that of a series as JSON is as long as its samples are many, and sadf writes one document.
-const LONGEST_LINE: u64 = 1 << 30;
+const MAX_LINE: u64 = 1 << 30;
 
 fn from_reader(input: &mut impl BufRead, name: &str) -> Result<SampleSet, Failure> {
     let is_sadf = is_sadf(input.fill_buf().map_err(|error| Failure::new(format!("{name}: {error}")))?);
     if is_sadf {
         let mut text = String::new();
-        let read = (&mut *input).take(LONGEST_LINE).read_to_string(&mut text);
+        let read = (&mut *input).take(MAX_LINE).read_to_string(&mut text);
         read.map_err(|error| Failure::new(format!("{name}: {error}")))?;
         return sadf::read(&text).map_err(|error| Failure::new(format!("{name}:{error}")));
     }
@@ -44,7 +44,7 @@ fn from_reader(input: &mut impl BufRead, name: &str) -> Result<SampleSet, Failur
     let mut line = Vec::new();
     loop {
         line.clear();
-        let read = (&mut *input).take(LONGEST_LINE).read_until(b'\n', &mut line);
+        let read = (&mut *input).take(MAX_LINE).read_until(b'\n', &mut line);
         if read.map_err(|error| Failure::new(format!("{name}: {error}")))? == 0 {
             return Ok(lines.finish());
         }

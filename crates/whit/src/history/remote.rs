@@ -98,6 +98,7 @@ fn push_json(receiver: &Progress, last_ns: Option<i64>, text: &mut String) -> Re
     let body = json!({
         "name": receiver.name,
         "url": receiver.url,
+        "version": receiver.version,
         "behind_ns": behind_ns,
         "place_ns": receiver.place_ns,
         "checks_place_ns": receiver.checks_place_ns,

@@ -51,6 +51,7 @@ mod recording_rules;
 mod refused_origins;
 mod relabel;
 mod remote_write;
+mod remote_write_2;
 mod run;
 mod running_agent;
 mod scheduler_clock;
@@ -117,6 +118,7 @@ fn main() {
         refused_origins::trials(),
         relabel::trials(),
         remote_write::trials(),
+        remote_write_2::trials(),
         fleet::trials(),
         fleet_faults::trials(),
         name_service::trials(),

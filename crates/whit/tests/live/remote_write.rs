@@ -31,21 +31,21 @@ pub(crate) fn trials() -> Vec<Trial> {
 
 /// The request of remote write, version 1.
 #[derive(Clone, PartialEq, Message)]
-struct Request {
+pub(crate) struct Request {
     #[prost(message, repeated, tag = "1")]
-    series: Vec<Sent>,
+    pub(crate) series: Vec<Sent>,
 }
 
 #[derive(Clone, PartialEq, Message)]
-struct Sent {
+pub(crate) struct Sent {
     #[prost(message, repeated, tag = "1")]
-    labels: Vec<Label>,
+    pub(crate) labels: Vec<Label>,
     #[prost(message, repeated, tag = "2")]
-    samples: Vec<Sample>,
+    pub(crate) samples: Vec<Sample>,
 }
 
 #[derive(Clone, PartialEq, Message)]
-struct Label {
+pub(crate) struct Label {
     #[prost(string, tag = "1")]
     name: String,
     #[prost(string, tag = "2")]
@@ -53,11 +53,11 @@ struct Label {
 }
 
 #[derive(Clone, Copy, PartialEq, Message)]
-struct Sample {
+pub(crate) struct Sample {
     #[prost(double, tag = "1")]
-    value: f64,
+    pub(crate) value: f64,
     #[prost(int64, tag = "2")]
-    at_ms: i64,
+    pub(crate) at_ms: i64,
 }
 
 /// Samples by series and time in milliseconds: the bits of their values.
@@ -151,7 +151,7 @@ pub(crate) fn read_request(stream: &TcpStream) -> Option<(String, Vec<u8>)> {
     Some((head, body))
 }
 
-fn decode(body: &[u8]) -> Option<Request> {
+pub(crate) fn decode(body: &[u8]) -> Option<Request> {
     let bytes = snap::raw::Decoder::new().decompress_vec(body).ok()?;
     Request::decode(bytes.as_slice()).ok()
 }
@@ -167,7 +167,7 @@ pub(crate) fn has_series(body: &[u8], is_meant: impl Fn(&str) -> bool) -> Option
     decode(body).map(|request| request.has(is_meant))
 }
 
-fn name(labels: &[Label]) -> SeriesName {
+pub(crate) fn name(labels: &[Label]) -> SeriesName {
     let mut name = SeriesName::default();
     labels.iter().for_each(|label| name.set(&label.name, &label.value));
     name
