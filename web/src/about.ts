@@ -10,7 +10,7 @@ import { selected, selector } from "./view";
 /** Threads and relatives that are named before a number stands for the rest. */
 const NAMED = 10;
 /** The window of a process is so much longer than its life at each end. */
-const LEAST_BEYOND_MS = 2000;
+const MIN_BEYOND_MS = 2000;
 
 /** The address of some tasks, or of the process that started then. */
 type Address = (of: string, started_ms?: number) => string;
@@ -30,7 +30,7 @@ export async function process(of: string, started_ms: number | null, window: Win
 /** The part of a window in which it ran; if there is none, its life, the last of it if that is longer. What it did last is in the tick behind its
  * end. */
 export function life_in(window: Window, { started_ms, ended_ms }: ProcessDetail, tick_ms: number): Window {
-  const beyond_ms = Math.max(LEAST_BEYOND_MS, 2 * tick_ms);
+  const beyond_ms = Math.max(MIN_BEYOND_MS, 2 * tick_ms);
   const [first_ms, last_ms] = [started_ms - beyond_ms, (ended_ms ?? window.to_ms) + beyond_ms];
   const [from_ms, to_ms] = [Math.max(window.from_ms, first_ms), Math.min(window.to_ms, last_ms)];
   if (from_ms < to_ms) return { from_ms, to_ms };

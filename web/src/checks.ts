@@ -10,9 +10,9 @@ import type { CheckDetail, CheckEntry, Checks as Found } from "./replies";
 import { duration, time, type Zone } from "./units";
 
 /** Rows with a strip of their history, which takes an expression each. */
-const MOST_STRIPS = 50;
+const MAX_STRIPS = 50;
 const STRIP_PARTS = 60;
-const LEAST_STEP_MS = 10_000;
+const MIN_STEP_MS = 10_000;
 const STATES = ["problems", "all", "critical", "unknown", "warning", "ok", "pending"];
 const HEADINGS = ["check", "state", "since", "history", "says"];
 /** Letters are typed faster than lists are asked for. */
@@ -218,9 +218,9 @@ function state_mark(row: CheckEntry): HTMLElement {
 
 /** The worst state in each part of the window. */
 async function fill_strips(rows: CheckEntry[], strips: HTMLElement[], window: Window, signal: AbortSignal): Promise<void> {
-  const shown = rows.slice(0, MOST_STRIPS);
+  const shown = rows.slice(0, MAX_STRIPS);
   if (shown.length === 0) return;
-  const step_ms = Math.max(LEAST_STEP_MS, Math.ceil((window.to_ms - window.from_ms) / STRIP_PARTS / 1000) * 1000);
+  const step_ms = Math.max(MIN_STEP_MS, Math.ceil((window.to_ms - window.from_ms) / STRIP_PARTS / 1000) * 1000);
   const queries = shown.map(({ selector }) => `max_over_time(whit_check_state${selector}[${step_ms}ms])`);
   const steps = { from_ms: window.to_ms - step_ms * (STRIP_PARTS - 1), to_ms: window.to_ms, step_ms };
   const { answers } = await agent.plots(queries, steps, signal);

@@ -4,7 +4,7 @@ import * as agent from "./agent";
 import { element, made } from "./element";
 import type { Language } from "./replies";
 
-const MOST_SHOWN = 12;
+const MAX_SHOWN = 12;
 
 interface Choice {
   text: string;
@@ -54,7 +54,7 @@ export class Completion {
     const word = found.word.toLowerCase();
     const begins = choices.filter(({ text }) => text.toLowerCase().startsWith(word));
     const contains = choices.filter(({ text }) => text.toLowerCase().indexOf(word) > 0);
-    this.choices = [...begins, ...contains].slice(0, MOST_SHOWN);
+    this.choices = [...begins, ...contains].slice(0, MAX_SHOWN);
     const is_done = this.choices.length === 1 && this.choices[0]!.text === found.word;
     if (is_done || (word === "" && found.kind === "name")) this.choices = [];
     this.chosen = -1;

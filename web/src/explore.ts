@@ -11,11 +11,11 @@ import type { Curves, Fault } from "./replies";
 import { utc_offset_s, written, type Zone } from "./units";
 
 /** Curves of a plot; more are not told apart. */
-const MOST_CURVES = 26;
+const MAX_CURVES = 26;
 /** Names that are offered for one. */
-const MOST_NEAREST = 3;
+const MAX_NEAREST = 3;
 /** Rows of the table. */
-const MOST_ROWS = 500;
+const MAX_ROWS = 500;
 
 export class Explore {
   private readonly field = element<HTMLTextAreaElement>("expression");
@@ -95,7 +95,7 @@ export class Explore {
     const unknown = metrics_in(expression).filter((word) => metrics.every(({ name }) => name !== word));
     const lines = unknown.map((word) => {
       const whole = new RegExp(`(?<![\\w:])${word}(?![\\w:])`, "g");
-      const links = nearest(word, metrics, MOST_NEAREST).flatMap((name) => [" ", link(this.address(expression.replace(whole, name)), name)]);
+      const links = nearest(word, metrics, MAX_NEAREST).flatMap((name) => [" ", link(this.address(expression.replace(whole, name)), name)]);
       return made("p", {}, `No series of ${word} is recorded. Named most alike:`, ...links);
     });
     element("explore-table").prepend(...lines);
@@ -126,17 +126,17 @@ export class Explore {
     }
     const times = Array.from({ length: (steps.to_ms - steps.from_ms) / steps.step_ms + 1 }, (_, step) => (steps.from_ms + step * steps.step_ms) / 1000);
     const ordered = [...curves].sort((one, other) => mean(other.values) - mean(one.values));
-    const drawn = ordered.slice(0, MOST_CURVES);
+    const drawn = ordered.slice(0, MAX_CURVES);
     const constant = in_all(curves.map(({ labels }) => labels));
     const names = drawn.map(({ labels }) => series_name(labels, constant));
     this.plot!.show({ times, names, columns: drawn.map(({ values }) => values) }, zone);
-    const rows = ordered.slice(0, MOST_ROWS).map(({ labels, values }) => {
+    const rows = ordered.slice(0, MAX_ROWS).map(({ labels, values }) => {
       const figures = [values.find((value) => value !== null), values.findLast((value) => value !== null), mean(values), least(values), most(values)];
       const cells = figures.map((value) => made("td", { className: "number" }, written(value, panel.measure)));
       return made("tr", {}, ...cells, made("td", { title: series_name(labels, new Set()) }, series_name(labels, constant)));
     });
     const headings = ["first", "last", "mean", "least", "most", "series"].map((text) => made("th", { scope: "col" }, text));
-    const words = curves.length > MOST_CURVES ? `${curves.length} series; the ${MOST_CURVES} with the highest means are drawn.` : "";
+    const words = curves.length > MAX_CURVES ? `${curves.length} series; the ${MAX_CURVES} with the highest means are drawn.` : "";
     const table = made("table", {}, made("thead", {}, made("tr", {}, ...headings)), made("tbody", {}, ...rows));
     element("explore-table").replaceChildren(made("p", {}, words), ...(rows.length > 0 ? [table] : []));
   }

@@ -11,7 +11,7 @@ const COLUMNS: Column[] = ["machine", "seen", "CPU", "last hour", "memory left",
 /** The last hour has a new step less often than the machines have news. */
 const PAST_INTERVAL_MS = 60_000;
 /** Waits below this are written as zero. */
-const LEAST_WAIT = 0.005;
+const MIN_WAIT = 0.005;
 /** The colours are those of checks. */
 const AS_CHECKS: Record<string, string> = { critical: "critical", warning: "warning", notice: "unknown" };
 
@@ -135,7 +135,7 @@ export class Fleet {
   }
 
   private line(machine: Machine): HTMLElement {
-    const [wait] = machine.waits.filter(({ waited_ratio }) => waited_ratio >= LEAST_WAIT);
+    const [wait] = machine.waits.filter(({ waited_ratio }) => waited_ratio >= MIN_WAIT);
     const [worst] = machine.troubles;
     const hour = this.past.get(machine.name);
     const says = machine.troubles.map(({ text }) => text).join("; ");
@@ -192,7 +192,7 @@ function seen(machine: Machine, at_ms: number): string {
 }
 
 /** `whit fleet MACHINE` has more. */
-const MOST_USES = 8;
+const MAX_USES = 8;
 
 /** What programs or units did at a time; nothing if the store has none. */
 function uses_of(noun: string, when: string, uses: Use[]): HTMLElement[] {
@@ -210,7 +210,7 @@ function uses_of(noun: string, when: string, uses: Use[]): HTMLElement[] {
   const headings = ["on CPU", "run queue", "block I/O", "memory wait", "resident"].map((text) => made("th", { scope: "col", className: "number" }, text));
   const head = made("tr", {}, made("th", { scope: "col" }, noun), ...headings);
   const caption = made("caption", {}, `What each ${noun} did ${when}`);
-  const table = made("table", { className: "uses" }, caption, made("thead", {}, head), made("tbody", {}, ...uses.slice(0, MOST_USES).map(line)));
+  const table = made("table", { className: "uses" }, caption, made("thead", {}, head), made("tbody", {}, ...uses.slice(0, MAX_USES).map(line)));
   return [made("div", { className: "scroller whole", tabIndex: 0, role: "region", ariaLabel: `What each ${noun} did` }, table)];
 }
 
@@ -223,7 +223,7 @@ function about(machine: Machine, zone: Zone): HTMLElement[] {
     ["agent", machine.version ?? ""],
     ["fullest", machine.fullest ? `${machine.fullest.mountpoint}, ${written(machine.fullest.available_ratio, "ratio")} left` : ""],
     ["memory left", `${written(machine.memory_available_bytes, "bytes")} of ${written(machine.memory_bytes, "bytes")}`],
-    ["waits for", machine.waits.filter(({ waited_ratio }) => waited_ratio >= LEAST_WAIT).map(wait_in_words).join(", ")],
+    ["waits for", machine.waits.filter(({ waited_ratio }) => waited_ratio >= MIN_WAIT).map(wait_in_words).join(", ")],
     ["largest", machine.largest ? `${machine.largest.comm}, ${machine.largest.used_cpus.toFixed(2)} CPUs` : ""],
     ["clock", Math.abs(ahead_s) < 1 ? "" : `${Math.abs(ahead_s).toFixed(1)} s ${ahead_s < 0 ? "behind" : "ahead"}`],
   ];

@@ -29,17 +29,17 @@ import { of_tasks, read, selected, write, type View } from "./view";
 import { OF_VERDICT, Verdict } from "./verdict";
 import { renew_why } from "./why";
 
-const SHORTEST_SPAN_MS = 10_000;
+const MIN_SPAN_MS = 10_000;
 /** Tasks under the mouse are asked for when it rests. */
 const REST_MS = 150;
 /** As `whit why --at` has it. */
 const AROUND_MS = 60_000;
 const KEEP_UP_MS = 5_000;
-const LEAST_REFRESH_MS = 15_000;
+const MIN_REFRESH_MS = 15_000;
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 /** From this length on a minute more or less is the same window. */
-const LEAST_WHOLE_MS = 5 * MINUTE_MS;
+const MIN_WHOLE_MS = 5 * MINUTE_MS;
 /** Only tasks that did something come by themselves. One that ended while nothing came would stay in the table. */
 const ALL_TASKS_MS = 60_000;
 /** What whit itself uses. */
@@ -177,7 +177,7 @@ function go(change: Partial<View>): void {
 }
 
 function zoom({ from_ms, to_ms }: Window): void {
-  const span_ms = Math.max(SHORTEST_SPAN_MS, to_ms - from_ms);
+  const span_ms = Math.max(MIN_SPAN_MS, to_ms - from_ms);
   const is_now = to_ms >= (status.last_ms ?? 0) - 1000;
   go({ span_ms, end_ms: is_now ? null : to_ms, at_ms: null });
 }
@@ -189,7 +189,7 @@ const rows_by = () => (view.by === "thread" ? "thread" : "process");
 function window_of(): Window {
   const { first_ms, last_ms } = status;
   if (first_ms === null || last_ms === null) throw new agent.Refused("Nothing is recorded yet.");
-  const to_ms = Math.min(view.end_ms ?? last_ms, Math.max(last_ms, first_ms + SHORTEST_SPAN_MS));
+  const to_ms = Math.min(view.end_ms ?? last_ms, Math.max(last_ms, first_ms + MIN_SPAN_MS));
   const from_ms = Math.max(first_ms, to_ms - (view.span_ms ?? Infinity));
   // What was marked with the mouse lies between milliseconds.
   return { from_ms: Math.round(from_ms), to_ms: Math.round(to_ms) };
@@ -420,7 +420,7 @@ async function show_tasks(): Promise<void> {
 function around(): Window {
   const { at_ms } = view;
   // That of a task is its life.
-  const is_whole = view.place === "machine" && view.end_ms === null && shown.to_ms - shown.from_ms >= LEAST_WHOLE_MS;
+  const is_whole = view.place === "machine" && view.end_ms === null && shown.to_ms - shown.from_ms >= MIN_WHOLE_MS;
   const minute_ms = Math.floor(shown.from_ms / MINUTE_MS) * MINUTE_MS;
   if (at_ms === null) return is_whole && minute_ms > (status.first_ms ?? 0) ? { ...shown, from_ms: minute_ms } : shown;
   const [first_ms, last_ms] = [status.first_ms ?? 0, status.last_ms ?? at_ms];
@@ -513,7 +513,7 @@ function step(count: number): void {
 
 /** Around the chosen instant, or from the end of the window. */
 function scale(factor: number): void {
-  const span_ms = Math.max(SHORTEST_SPAN_MS, (shown.to_ms - shown.from_ms) * factor);
+  const span_ms = Math.max(MIN_SPAN_MS, (shown.to_ms - shown.from_ms) * factor);
   const middle_ms = view.at_ms;
   if (middle_ms === null) return go({ span_ms });
   const end_ms = middle_ms + span_ms / 2;
@@ -579,7 +579,7 @@ function keep_up(): void {
   if (view.place === "tasks") parts.push(inspection_pace.keep(() => inspect(signal)));
   if (view.place === "machine" && !table.is_scrolled) parts.push(tasks_pace.keep(show_tasks, ALL_TASKS_MS));
   const comes_by_itself = live.is_open && live_expressions().length > 0;
-  if (!comes_by_itself) parts.push(view_pace.keep(show, Math.max(LEAST_REFRESH_MS, plots?.step_ms ?? 0)));
+  if (!comes_by_itself) parts.push(view_pace.keep(show, Math.max(MIN_REFRESH_MS, plots?.step_ms ?? 0)));
   Promise.all(parts).catch(() => undefined);
 }
 

@@ -3,19 +3,19 @@
 import { agent_cpu_ms } from "./agent";
 
 const COST = 1 / 1000;
-const LEAST_MS = 15_000;
+const MIN_MS = 15_000;
 
 export class Pace {
-  private due_ms = Date.now() + LEAST_MS;
+  private due_ms = Date.now() + MIN_MS;
   private works = 0;
 
   /** Does the work if it is due. */
-  async keep(work: () => Promise<void>, least_ms = LEAST_MS): Promise<void> {
+  async keep(work: () => Promise<void>, least_ms = MIN_MS): Promise<void> {
     if (Date.now() >= this.due_ms) await this.work(work, least_ms);
   }
 
   /** Does the work now. */
-  async work(work: () => Promise<void>, least_ms = LEAST_MS): Promise<void> {
+  async work(work: () => Promise<void>, least_ms = MIN_MS): Promise<void> {
     // What is asked for meanwhile by other works counts, too.
     const used_ms = agent_cpu_ms();
     const number = ++this.works;

@@ -8,17 +8,17 @@ import type { Answers, Curves } from "./replies";
 import type { Zone } from "./units";
 
 /** More steps than this are more than a screen has. */
-const MOST_STEPS = 400;
+const MAX_STEPS = 400;
 /** Rates need two ticks, and more where one may be late. */
-const LEAST_RANGE_MS = 4_000;
+const MIN_RANGE_MS = 4_000;
 /** That of counters that are read every ten seconds. */
-const LEAST_SLOW_RANGE_MS = 30_000;
+const MIN_SLOW_RANGE_MS = 30_000;
 /** Values that come by themselves are those of the last half minute. */
-const LONGEST_LIVE_STEP_MS = 15_000;
+const MAX_LIVE_STEP_MS = 15_000;
 
 /** A whole number of seconds, so that the same instants are asked for again; no less than ticks lie apart. */
 export function steps_of({ from_ms, to_ms }: Window, tick_ms: number): Steps {
-  const step_s = Math.max(1, Math.round(tick_ms / 1000), Math.ceil((to_ms - from_ms) / MOST_STEPS / 1000));
+  const step_s = Math.max(1, Math.round(tick_ms / 1000), Math.ceil((to_ms - from_ms) / MAX_STEPS / 1000));
   const step_ms = step_s * 1000;
   const first_ms = Math.ceil(from_ms / step_ms) * step_ms;
   return { from_ms: first_ms, to_ms: Math.max(first_ms, Math.floor(to_ms / step_ms) * step_ms), step_ms };
@@ -26,8 +26,8 @@ export function steps_of({ from_ms, to_ms }: Window, tick_ms: number): Steps {
 
 /** The expressions of a panel with the range that suits steps in place of `[W]`, of counters that are read rarely in place of `[SLOW]`. */
 export function expressions(panel: Panel, { step_ms }: Steps): string[] {
-  const range_ms = Math.max(LEAST_RANGE_MS, 2 * step_ms + 500);
-  const slow_ms = Math.max(LEAST_SLOW_RANGE_MS, range_ms);
+  const range_ms = Math.max(MIN_RANGE_MS, 2 * step_ms + 500);
+  const slow_ms = Math.max(MIN_SLOW_RANGE_MS, range_ms);
   return panel.curves.map(({ expression }) => expression.replaceAll("[W]", `[${range_ms}ms]`).replaceAll("[SLOW]", `[${slow_ms}ms]`));
 }
 
@@ -66,7 +66,7 @@ export class Plots {
 
   /** The expressions whose values are wanted at every tick; none if the steps are too long for that. */
   live(): string[] {
-    if (this.steps.step_ms > LONGEST_LIVE_STEP_MS) return [];
+    if (this.steps.step_ms > MAX_LIVE_STEP_MS) return [];
     return this.plots.flatMap(({ panel }) => expressions(panel, this.steps));
   }
 

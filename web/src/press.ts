@@ -2,7 +2,7 @@
 // is marked must not move. Therefore nothing that comes from the agent changes the page while something is pressed.
 
 /** A release that is never reported, as of a click that opens a menu, is assumed after this time without a move. */
-const LONGEST_MS = 10_000;
+const MAX_MS = 10_000;
 
 let is_pressed = false;
 let limit = 0;
@@ -33,7 +33,7 @@ function pressed(event: PointerEvent): void {
 
 function wait_on(): void {
   clearTimeout(limit);
-  limit = setTimeout(released, LONGEST_MS);
+  limit = setTimeout(released, MAX_MS);
 }
 
 function released(): void {

@@ -53,7 +53,7 @@ const RECENT = 60;
 /** Starts of one task lie no further apart, as the agent has it. */
 const SAME_START_MS = 5000;
 /** What fills the height of a sparkline at least: what is less is next to nothing. */
-const LEAST_LARGEST = 0.05;
+const MIN_LARGEST = 0.05;
 /** Where they stand among the cells: behind the name, and behind what the row waits for. */
 const [BAR_PLACE, RECENT_PLACE] = [1, 5];
 /** Rows above and below what is seen, so that scrolling shows no gap. */
@@ -271,7 +271,7 @@ export class TaskTable {
     const values = row.pid === null ? undefined : this.recent.get(row.pid)?.values;
     const drawn = cell("", "recent");
     if (!values || values.length < 2) return drawn;
-    const largest = Math.max(LEAST_LARGEST, ...values);
+    const largest = Math.max(MIN_LARGEST, ...values);
     const [most, count] = [figure(Math.max(...values), "ratio"), values.length];
     drawn.append(sparkline([...new Array<null>(RECENT - count).fill(null), ...values], largest, `on a CPU in the last ${count} readings, at most ${most}`));
     drawn.title = `On a CPU in the last ${count} readings, at most ${most}`;

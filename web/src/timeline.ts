@@ -8,9 +8,9 @@ import { duration, time, type Zone } from "./units";
 /** What the strip measures itself in. */
 const WIDTH = 1000;
 const HEIGHT = 20;
-const LEAST_WIDTH = 2;
+const MIN_WIDTH = 2;
 /** Below the strip; others are in the strip alone. */
-const MOST_LISTED = 12;
+const MAX_LISTED = 12;
 
 export interface TimelineEvents {
   /** A window was marked in the strip. */
@@ -44,7 +44,7 @@ export class Timeline {
     this.strip.replaceChildren(...recorded, ...marked, this.part("window", window));
     const length = duration(this.whole.to_ms - this.whole.from_ms);
     this.strip.setAttribute("aria-label", `${length} of history, from ${time(this.whole.from_ms, zone)} on`);
-    const listed = signs.filter(({ kind }) => kind !== "chosen").slice(-MOST_LISTED);
+    const listed = signs.filter(({ kind }) => kind !== "chosen").slice(-MAX_LISTED);
     const list = element("signs");
     keep_focus(list, () => list.replaceChildren(...listed.map((sign) => this.item(sign, zone))));
   }
@@ -58,10 +58,10 @@ export class Timeline {
   private part(name: string, { from_ms, to_ms }: Window): SVGElement {
     const part = document.createElementNS(SVG, "rect");
     const x = (at_ms: number) => ((at_ms - this.whole.from_ms) / (this.whole.to_ms - this.whole.from_ms)) * WIDTH;
-    const left = Math.max(0, Math.min(WIDTH - LEAST_WIDTH, x(from_ms)));
+    const left = Math.max(0, Math.min(WIDTH - MIN_WIDTH, x(from_ms)));
     part.setAttribute("class", name);
     part.setAttribute("x", String(left));
-    part.setAttribute("width", String(Math.max(LEAST_WIDTH, Math.min(WIDTH, x(to_ms)) - left)));
+    part.setAttribute("width", String(Math.max(MIN_WIDTH, Math.min(WIDTH, x(to_ms)) - left)));
     part.setAttribute("height", String(HEIGHT));
     return part;
   }

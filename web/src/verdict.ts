@@ -7,7 +7,7 @@ import type { Checks, Curves, Sentence } from "./replies";
 import { written } from "./units";
 
 /** A pressure below this is that of a machine that waits for nothing. */
-const LEAST_PRESSURE = 0.05;
+const MIN_PRESSURE = 0.05;
 
 /** The causes of pressure, in words, and the column of the tasks' table that says who waits; none has memory. */
 const WAITS: [string, string, string?][] = [
@@ -90,7 +90,7 @@ export class Verdict {
     chips.push({ text: `CPU ${written(cpu, "ratio")}`, name: "cpu", act: by("on_cpu") });
     chips.push({ text: `memory ${written(used, "bytes")} of ${written(total, "bytes")}`, name: "memory", act: by("resident_bytes") });
     const waits = [cpu_waits, io_waits, memory_waits].map((value, place) => ({ value: value ?? null, words: WAITS[place]! }));
-    const long = waits.filter(({ value }) => value !== null && value >= LEAST_PRESSURE);
+    const long = waits.filter(({ value }) => value !== null && value >= MIN_PRESSURE);
     chips.push(
       ...long.map(({ value, words: [, text, sort] }) => ({ text: `${text} ${written(value, "ratio")} of the time`, name: text, act: sort ? by(sort) : to_reasons })),
     );

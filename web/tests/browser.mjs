@@ -43,12 +43,12 @@ export const launch = () => chromium.launch({ executablePath: CHROMIUM, args: ["
 /** Opens a page of a browser or of a context. What it waits for comes within the time of a test, on a machine of any speed. */
 export async function page_of(place, options) {
   const page = await place.newPage(options);
-  page.setDefaultTimeout(LONGEST_WAIT_MS);
+  page.setDefaultTimeout(MAX_WAIT_MS);
   return page;
 }
 
 /** The longest that a page waits for something. */
-const LONGEST_WAIT_MS = 120_000;
+const MAX_WAIT_MS = 120_000;
 
 /** What the browser itself says of an agent that answers others first. */
 const BUSY = "the server responded with a status of 503";

@@ -14,7 +14,7 @@ const NAMES = [HOSTILE, ...Array.from({ length: COUNT - 1 }, (_, place) => `web$
 /** This one is silent, and this one's disk is full. */
 const [SILENT, FULL] = ["web7", "web10"];
 /** Questions that an answer may take, however many machines there are. */
-const MOST_QUESTIONS = 20;
+const MAX_QUESTIONS = 20;
 
 let machine, browser, agent, store;
 const complaints = [];
@@ -95,7 +95,7 @@ test("a thousand machines, those in trouble first, by a fixed number of question
   assert.equal(await rows(page).nth(1).locator("td").first().textContent(), FULL);
   assert.match(await rows(page).nth(1).textContent(), /critical \/srv has 1 % left/);
   assert.match(await page.locator("#fleet-state").textContent(), /^1000 machines, 2 critical, 0 in warning\.$/);
-  assert.ok(instants.length <= MOST_QUESTIONS, `${instants.length} questions`);
+  assert.ok(instants.length <= MAX_QUESTIONS, `${instants.length} questions`);
   await page.locator("#fleet .sparkline").first().waitFor();
   assert.equal(await page.locator("#fleet .sparkline").count(), COUNT - 1, "one that is silent has no line");
   assert.match(await page.locator("#fleet .sparkline").first().getAttribute("aria-label"), /^CPU in the last hour: \d+ % on average, at most \d+ %$/);

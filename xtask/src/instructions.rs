@@ -14,7 +14,7 @@ const TOLERANCE: f64 = 0.10;
 /// Pages are so few that two more or less, by which code that is not a tick's may move them, are more than a tenth.
 const TOLERATED: u64 = 4;
 /// The most growth of a tick with ten times the threads.
-const MOST_GROWTH: f64 = 1.3;
+const MAX_GROWTH: f64 = 1.3;
 
 /// Compares the counts of programs with what is kept.
 pub(crate) fn check(profiles: &[&str]) -> Outcome {
@@ -61,9 +61,9 @@ fn check_growth() -> Outcome {
     let (few, many) = (tick("5000")?, tick("50000")?);
     let ratio = many as f64 / few as f64;
     println!(
-        "task-tick (debug build): {few} instructions with 5000 threads, {many} with 50000: {ratio:.2}, limit {MOST_GROWTH}"
+        "task-tick (debug build): {few} instructions with 5000 threads, {many} with 50000: {ratio:.2}, limit {MAX_GROWTH}"
     );
-    if ratio > MOST_GROWTH {
+    if ratio > MAX_GROWTH {
         Err(format!("a tick grows with the threads that sleep: {ratio:.2}"))
     } else {
         Ok(())

@@ -16,7 +16,7 @@ use rustix::process::{Pid, PidfdFlags, WaitId, WaitIdOptions, pidfd_open, waitid
 use rustix::thread::nanosleep;
 
 use crate::error::{failed, of_system};
-use crate::sampler::LONGEST_SLEEP;
+use crate::sampler::MAX_SLEEP;
 use crate::tasks::account;
 
 /// Runs a command with the standard streams of this process, and returns how it ended and what it took.
@@ -72,7 +72,7 @@ fn wait(py: Python<'_>, pid: u32) -> PyResult<()> {
         py.detach(|| match &descriptor {
             Some(descriptor) => {
                 let mut watched = [PollFd::new(descriptor, PollFlags::IN)];
-                let _ = poll(&mut watched, Some(&timespec(Nanos::from(LONGEST_SLEEP))));
+                let _ = poll(&mut watched, Some(&timespec(Nanos::from(MAX_SLEEP))));
             }
             None => {
                 let _ = nanosleep(&timespec(POLL_INTERVAL));

@@ -88,14 +88,14 @@ impl Sampler {
 }
 
 /// The longest sleep at a time. A signal that comes after the last look for one and before the sleep does not interrupt it.
-pub(crate) const LONGEST_SLEEP: Duration = Duration::from_secs(1);
+pub(crate) const MAX_SLEEP: Duration = Duration::from_secs(1);
 
 /// Sleeps without the interpreter's lock; a signal handler that raises, as that of Ctrl-C, ends it.
 fn sleep(py: Python<'_>, duration: Duration) -> PyResult<()> {
     let begun = Instant::now();
     loop {
         py.check_signals()?;
-        let left = duration.saturating_sub(begun.elapsed()).min(LONGEST_SLEEP);
+        let left = duration.saturating_sub(begun.elapsed()).min(MAX_SLEEP);
         if left.is_zero() {
             return Ok(());
         }

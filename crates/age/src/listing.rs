@@ -23,7 +23,7 @@ use text::printable::printable_text;
 use text::units::{Size, Span};
 
 /// The most files that are sorted. They are kept in memory: a million files take some 200 megabytes.
-pub(super) const MOST_SORTED: usize = 1_000_000;
+pub(super) const MAX_SORTED: usize = 1_000_000;
 
 /// How an entry is written.
 #[derive(Clone, Copy, Debug)]
@@ -164,7 +164,7 @@ impl Listing<'_> {
     /// Prints what waited for its place.
     pub(super) fn finish(&self) -> Result<(), Failure> {
         let mut kept = std::mem::take(&mut *locked(&self.kept));
-        if self.most.is_none() && kept.len() > MOST_SORTED {
+        if self.most.is_none() && kept.len() > MAX_SORTED {
             return Err(Failure::new(format!(
                 "{} files are too many to be sorted: say how many are wanted (-n), or list them without --sort",
                 kept.len()

@@ -18,7 +18,7 @@ const PREFIX: &[u8] = b".whit-age-";
 /// Names that are tried. One is enough unless another user takes or exchanges it in the same moment.
 const ATTEMPTS: u32 = 64;
 /// The longest name that Linux allows, in bytes.
-const MOST_NAME_BYTES: usize = 255;
+const MAX_NAME_BYTES: usize = 255;
 
 /// Returns true if a directory is named as a private directory is; whit 0.1 used numbers instead of random digits.
 pub(super) fn has_private_name(name: &CStr) -> bool {
@@ -200,7 +200,7 @@ fn move_back(from: &Directory, name: &CStr, to: &Directory) -> io::Result<Option
 /// The name of an entry whose own is taken: shortened at its end if it would be too long.
 fn kept_name(name: &[u8], random: &str) -> io::Result<CString> {
     let suffix = format!(".whit-kept-{random}");
-    let most = MOST_NAME_BYTES - suffix.len();
+    let most = MAX_NAME_BYTES - suffix.len();
     let start = &name[..name.len().min(most)];
     CString::new([start, suffix.as_bytes()].concat()).map_err(io::Error::other)
 }

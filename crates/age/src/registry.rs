@@ -22,7 +22,7 @@ use command::paths;
 /// Bytes of a record: three numbers, padded with blanks, and a newline.
 const RECORD_BYTES: usize = 64;
 /// More of an earlier run's records than this are not read.
-const MOST_BYTES: u64 = 64 * 1024;
+const MAX_BYTES: u64 = 64 * 1024;
 /// Names that are tried for a run's own file.
 const ATTEMPTS: u32 = 4;
 
@@ -223,7 +223,7 @@ fn read_dead(path: &Path) -> Option<(File, Vec<u8>)> {
     let file = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path).ok()?;
     file.try_lock().ok()?;
     let mut text = Vec::new();
-    (&file).take(MOST_BYTES).read_to_end(&mut text).ok()?;
+    (&file).take(MAX_BYTES).read_to_end(&mut text).ok()?;
     Some((file, text))
 }
 

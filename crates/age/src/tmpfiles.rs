@@ -28,9 +28,9 @@ use text::printable::Shown as _;
 /// The kinds that systemd-tmpfiles cleans, except sockets: their age does not say whether a program listens.
 const KINDS: [EntryKind; 3] = [EntryKind::File, EntryKind::Symlink, EntryKind::Fifo];
 /// Directories below the one that is cleaned, one in the other, that are entered.
-const MOST_LEVELS: u32 = 256;
+const MAX_LEVELS: u32 = 256;
 /// The most alternatives that the braces of a pattern may stand for.
-const MOST_ALTERNATIVES: usize = 1_000;
+const MAX_ALTERNATIVES: usize = 1_000;
 
 /// Where configurations are, the most important first: of those of one name the first counts.
 const DIRECTORIES: [&str; 5] =
@@ -93,7 +93,7 @@ pub(super) fn jobs(named_files: &[PathBuf], selection: &Selection) -> Result<Vec
                     kinds: KINDS.to_vec(),
                     protection: Some(Arc::clone(&protection)),
                     keeps_first_level: job.age.keeps_first_level,
-                    most_levels: Some(MOST_LEVELS),
+                    most_levels: Some(MAX_LEVELS),
                     ..selection.clone()
                 },
                 directory,
@@ -196,7 +196,7 @@ fn specifier(letter: char) -> Option<String> {
 /// there on it is opened part by part, so that no symlink leads elsewhere.
 fn matching_directories(pattern: &[u8]) -> Vec<(PathBuf, Option<PathBuf>)> {
     let mut all: BTreeMap<PathBuf, Option<PathBuf>> = BTreeMap::new();
-    for pattern in fnmatch::alternatives(pattern, MOST_ALTERNATIVES) {
+    for pattern in fnmatch::alternatives(pattern, MAX_ALTERNATIVES) {
         let parts: Vec<&[u8]> = pattern.split(|byte| *byte == b'/').filter(|part| !part.is_empty()).collect();
         let literal = parts.iter().take_while(|part| !fnmatch::is_pattern(part)).count();
         let plain = |part: &[u8]| OsString::from_vec(fnmatch::unquoted(part));

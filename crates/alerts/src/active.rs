@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::rule::AlertRule;
 
 /// Alerts of one rule; more are a mistake of the rule.
-const MOST_OF_A_RULE: usize = 1000;
+const MAX_OF_A_RULE: usize = 1000;
 /// The label with the rule's name.
 pub(crate) const NAME: &str = "alertname";
 
@@ -83,8 +83,8 @@ impl Alerts {
         found: &[(SeriesName, f64)],
         is_silenced: impl Fn(&SeriesName) -> bool,
     ) -> Result<Vec<Notice>, String> {
-        if found.len() > MOST_OF_A_RULE {
-            return Err(format!("{} series are more than {MOST_OF_A_RULE}", found.len()));
+        if found.len() > MAX_OF_A_RULE {
+            return Err(format!("{} series are more than {MAX_OF_A_RULE}", found.len()));
         }
         let mut now: BTreeMap<BTreeMap<String, String>, (f64, String)> = BTreeMap::new();
         for (series, value) in found {

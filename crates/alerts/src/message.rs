@@ -38,7 +38,7 @@ enum Form {
 pub struct MessageFault(pub String);
 
 /// The longest text that is made of a message.
-const MOST_BYTES: usize = 1000;
+const MAX_BYTES: usize = 1000;
 
 impl Message {
     /// Parses `{mountpoint} has {value:size} left`; doubled braces stand for themselves.
@@ -94,7 +94,7 @@ impl Message {
                 Part::Value(form) => out.push_str(&form.write(value)),
             }
         }
-        let end = out.floor_char_boundary(MOST_BYTES);
+        let end = out.floor_char_boundary(MAX_BYTES);
         out.truncate(end);
         out
     }
@@ -177,7 +177,7 @@ mod tests {
             assert_eq!(Message::parse(text).unwrap().write(&labels, value), expected, "{text}");
         }
         let long = Message::parse(&"ä".repeat(2000)).unwrap();
-        assert_eq!(long.write(&labels, 0.0).len(), MOST_BYTES);
+        assert_eq!(long.write(&labels, 0.0).len(), MAX_BYTES);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use notify::tables as receivers;
 /// The rules that are there unless they are switched off or replaced.
 const STARTER: &str = include_str!("starter.toml");
 const USUAL_INTERVAL: Duration = Duration::from_secs(15);
-const SHORTEST_INTERVAL: Duration = Duration::from_secs(1);
+const MIN_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Without a configuration.
 pub fn usual() -> AlertOptions {
@@ -38,7 +38,7 @@ pub fn read(root: &Options<'_, '_>) -> Result<Option<AlertOptions>, Fault> {
         let table = Options::of(value)?;
         table.refuse_unknown(["interval", "starter"].into_iter(), "[alerts]")?;
         if let Some(interval) = table.duration("interval")? {
-            if interval < SHORTEST_INTERVAL {
+            if interval < MIN_INTERVAL {
                 return Err(table.fault_of("interval", "expected 1s or more"));
             }
             options.interval = interval;

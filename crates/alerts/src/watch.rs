@@ -26,9 +26,9 @@ const AGAIN: Duration = Duration::from_secs(10);
 const FIRING: &str = "firing";
 const OVER: &str = "over";
 /// An evaluation of one rule is given up after this.
-const LONGEST_EVALUATION: Duration = Duration::from_secs(5);
+const MAX_EVALUATION: Duration = Duration::from_secs(5);
 /// The most points that an evaluation may have in memory: 64 MB.
-const MOST_POINTS: usize = 4_000_000;
+const MAX_POINTS: usize = 4_000_000;
 
 /// The thread, as long as this is kept.
 #[derive(Debug)]
@@ -239,9 +239,9 @@ impl Watcher {
 /// If it cannot be evaluated, or its answer is of another kind.
 pub fn ask(past: &Past, rule: &AlertRule, now_ms: i64) -> Result<Vec<(SeriesName, f64)>, String> {
     let query = Query::parse(&rule.expression).map_err(|error| error.to_string())?;
-    let deadline = Instant::now() + LONGEST_EVALUATION;
+    let deadline = Instant::now() + MAX_EVALUATION;
     let is_interrupted = || Instant::now() >= deadline;
-    let limits = Limits { most_points: MOST_POINTS, is_interrupted: &is_interrupted, ..Limits::default() };
+    let limits = Limits { most_points: MAX_POINTS, is_interrupted: &is_interrupted, ..Limits::default() };
     match query.at(past, now_ms, &limits).map_err(|error| error.to_string())? {
         Answer::Vector(series) => Ok(series.into_iter().map(|(name, point)| (name, point.value)).collect()),
         Answer::Scalar(point) => Ok(vec![(SeriesName::default(), point.value)]),

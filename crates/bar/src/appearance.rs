@@ -5,7 +5,7 @@ use text::template::{Condition, Filling, Histories, History, Template, Value};
 use super::block::{Block, Color, Tone};
 
 /// No kind of segment has more.
-pub(crate) const MOST_FIELDS: usize = 32;
+pub(crate) const MAX_FIELDS: usize = 32;
 
 /// The appearance of a segment, from its configuration. What most segments do not set is apart, so that a tick loads little.
 #[derive(Debug)]
@@ -135,7 +135,7 @@ impl<'a> ItemRenderer<'a> {
     /// Appends a note in place of items; conditions see that all fields are absent.
     pub(crate) fn note(&mut self, words: &str) {
         self.block.text.push_str(words);
-        self.judge(&[Value::Absent; MOST_FIELDS]);
+        self.judge(&[Value::Absent; MAX_FIELDS]);
     }
 
     /// Marks the values as stale: the source of new ones does not answer.

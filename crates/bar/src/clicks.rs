@@ -21,7 +21,7 @@ struct Running {
 }
 
 /// A finger that rests on a button, or a wheel that is spun, must not fill the machine; windows that were opened count.
-const MOST_RUNNING: usize = 64;
+const MAX_RUNNING: usize = 64;
 
 impl Started {
     /// Carries a click out. The place of the segment that was meant, if there is one.
@@ -36,7 +36,7 @@ impl Started {
         };
         let (index, member) = members.find(|(_, member)| is_meant(member))?;
         if let Some(command) = member.actions.command(click.button)
-            && self.0.len() < MOST_RUNNING
+            && self.0.len() < MAX_RUNNING
         {
             let numbers = [click.button.into(), click.x, click.y, click.relative_x, click.relative_y];
             let [button, x, y, relative_x, relative_y] = numbers.map(|number: i64| number.to_string());

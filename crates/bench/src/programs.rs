@@ -15,7 +15,7 @@ use rustix::process::{Pid, Signal, kill_process};
 /// The time after which a program is ended.
 const PATIENCE_S: u64 = 120;
 /// The most bytes that are kept of a program's output.
-const MOST_OUTPUT_BYTES: usize = 1 << 20;
+const MAX_OUTPUT_BYTES: usize = 1 << 20;
 
 /// The times and the output of a program that ended.
 #[derive(Clone, Debug)]
@@ -117,7 +117,7 @@ impl Running {
         }
         match read(&self.output, &mut chunk) {
             Ok(0) => return Ok(false),
-            Ok(length) if self.printed.len() < MOST_OUTPUT_BYTES => {
+            Ok(length) if self.printed.len() < MAX_OUTPUT_BYTES => {
                 self.printed.extend_from_slice(&chunk[..length]);
             }
             Ok(_) | Err(Errno::INTR) => {}

@@ -12,10 +12,10 @@ use super::status::CheckStatus;
 /// A result of the last 15 s says whether a check explains the problem of another one.
 const HORIZON_MS: i64 = 15_000;
 /// A notification waits for the results of checks that could explain its problem, at most so long.
-const LONGEST_WAIT_MS: i64 = 60_000;
+const MAX_WAIT_MS: i64 = 60_000;
 /// After an outage it waits for the next result of its own check, which is asked for: for the interval of the check, but at most so long, and
-/// [`LONGEST_WAIT_MS`] more.
-const MOST_INTERVAL_MS: i64 = 300_000;
+/// [`MAX_WAIT_MS`] more.
+const MAX_INTERVAL_MS: i64 = 300_000;
 
 /// The circumstances of a check now.
 pub(super) fn circumstances(
@@ -70,7 +70,7 @@ pub(super) fn is_unclear(check: &Check, status: &CheckStatus, registry: &CheckRe
     let is_awaited = |place: usize| {
         registry.checks[place].way != CheckWay::Passive && is_before(&registry.statuses[place], status)
     };
-    if now_ms - status.hard_since_ms < LONGEST_WAIT_MS && explanations(check, registry).any(is_awaited) {
+    if now_ms - status.hard_since_ms < MAX_WAIT_MS && explanations(check, registry).any(is_awaited) {
         return true;
     }
     // What explained it is over since it was looked at last: it may be over itself. A passive result cannot be asked for.
@@ -78,10 +78,10 @@ pub(super) fn is_unclear(check: &Check, status: &CheckStatus, registry: &CheckRe
         CheckWay::Passive => (status.result_ms, 0),
         _ => (
             status.result_ms - (status.cost.last.wall_ns / 1_000_000).cast_signed(),
-            (check.interval.as_millis() as i64).min(MOST_INTERVAL_MS),
+            (check.interval.as_millis() as i64).min(MAX_INTERVAL_MS),
         ),
     };
-    let is_outdated = |over_ms: i64| over_ms > looked_ms && now_ms - over_ms < longest_ms + LONGEST_WAIT_MS;
+    let is_outdated = |over_ms: i64| over_ms > looked_ms && now_ms - over_ms < longest_ms + MAX_WAIT_MS;
     over_since_ms(check, registry).is_some_and(is_outdated)
 }
 

@@ -15,7 +15,7 @@ use super::request::CheckRequest;
 use service::{Level, Log};
 
 /// A longer line is dropped: a plugin's output has 64 KiB at most.
-const MOST_LINE_BYTES: usize = 128 * 1024;
+const MAX_LINE_BYTES: usize = 128 * 1024;
 
 /// The FIFO that a loop reads commands from.
 #[derive(Debug)]
@@ -118,7 +118,7 @@ impl Fifo {
         for part in bytes[..length].split_inclusive(|byte| *byte == b'\n') {
             self.rest.extend_from_slice(part);
             let is_whole = part.ends_with(b"\n");
-            if self.rest.len() > MOST_LINE_BYTES {
+            if self.rest.len() > MAX_LINE_BYTES {
                 (self.rest, self.is_dropping) = (Vec::new(), true);
             }
             if is_whole {

@@ -24,7 +24,7 @@ const DOWNTIMES: Range<i64> = 2 << 32..3 << 32;
 const CHANGES: ChangeRecords = ChangeRecords(4 << 32..5 << 32);
 const REQUESTS: Range<i64> = 3 << 32..4 << 32;
 /// The most requests that may wait; the agent does a thousand at a time.
-const MOST_WAITING_REQUESTS: usize = 100_000;
+const MAX_WAITING_REQUESTS: usize = 100_000;
 
 /// The file.
 #[derive(Debug)]
@@ -174,7 +174,7 @@ impl CheckLedger {
     /// If it cannot be written, or too much waits already.
     pub fn request(&mut self, requests: &[CheckRequest]) -> Result<Range<i64>, StoreError> {
         let waiting = self.records.keys_in(REQUESTS)?;
-        if waiting.len() + requests.len() > MOST_WAITING_REQUESTS {
+        if waiting.len() + requests.len() > MAX_WAITING_REQUESTS {
             return Err(StoreError::Full("too much waits for the agent: does it run?"));
         }
         let records: Vec<Vec<u8>> = requests.iter().map(json).collect();

@@ -2,12 +2,12 @@
 
 #![forbid(unsafe_code)]
 
+mod check_history;
 mod circumstances;
 mod command_file;
 mod definition;
 mod downtime;
 mod external;
-mod figures;
 mod flapping;
 pub mod import;
 mod ledger;
@@ -34,10 +34,10 @@ mod verdict;
 mod watch;
 mod watcher;
 
+pub use check_history::STATE;
 pub use definition::{Check, CheckName, CheckOptions, CheckWay, NotificationOptions, Plugin};
 pub use downtime::{Downtime, is_selected};
 pub(crate) use external::requests as external_requests;
-pub use figures::STATE;
 pub use ledger::CheckLedger;
 pub use native::{KINDS, Kind, Native};
 pub use notice::{CheckNotice, NoticeKind};

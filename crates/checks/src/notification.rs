@@ -12,7 +12,7 @@ use history::answer::rfc3339;
 use notify::{Delivery, Letter, Subject, Variables};
 
 /// Longer variables are cut: execve(2) refuses one of 128 KiB.
-const MOST_VARIABLE_BYTES: usize = 100_000;
+const MAX_VARIABLE_BYTES: usize = 100_000;
 
 impl CheckNotice {
     /// `web1/http`.
@@ -225,8 +225,8 @@ fn nagios(delivery: &Delivery<CheckNotice>) -> Vec<(&'static str, String)> {
 /// As Nagios writes a text of several lines, and not too long.
 fn in_one_line(text: &str) -> String {
     let mut line = text.replace('\n', "\\n");
-    if line.len() > MOST_VARIABLE_BYTES {
-        line.truncate(line.floor_char_boundary(MOST_VARIABLE_BYTES));
+    if line.len() > MAX_VARIABLE_BYTES {
+        line.truncate(line.floor_char_boundary(MAX_VARIABLE_BYTES));
         line.push('…');
     }
     line

@@ -9,7 +9,7 @@ use std::str::FromStr;
 use jiff::Zoned;
 use jiff::civil::Date;
 
-use self::dates::{DateRange, MOST_RANK};
+use self::dates::{DateRange, MAX_RANK};
 use self::weekdays::weekday;
 
 const MINUTES_A_DAY: u16 = 24 * 60;
@@ -63,7 +63,7 @@ impl Times {
         let is_in = |minutes: &Minutes| (minutes.0..minutes.1).contains(&minute);
         // The most definite dates count.
         let of_date: Vec<_> = self.of_dates.iter().filter(|(dates, _)| dates.contains(date)).collect();
-        let rank = (0..=MOST_RANK).find(|rank| of_date.iter().any(|(dates, _)| dates.rank() == *rank));
+        let rank = (0..=MAX_RANK).find(|rank| of_date.iter().any(|(dates, _)| dates.rank() == *rank));
         if let Some(rank) = rank {
             return of_date.iter().any(|(dates, minutes)| dates.rank() == rank && is_in(minutes));
         }

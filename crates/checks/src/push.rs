@@ -13,18 +13,18 @@ use service::Log;
 
 /// Results of one request, and the bytes of their outputs: the other agent accepts requests of a few megabytes. What comes within this
 /// time is sent together.
-const MOST_RESULTS: usize = 500;
-const MOST_BATCH_BYTES: usize = 256 * 1024;
+const MAX_RESULTS: usize = 500;
+const MAX_BATCH_BYTES: usize = 256 * 1024;
 /// Longer outputs are cut.
-const MOST_OUTPUT_BYTES: usize = 32 * 1024;
+const MAX_OUTPUT_BYTES: usize = 32 * 1024;
 const TOGETHER: Duration = Duration::from_secs(1);
 /// Where the other agent takes them.
 const SUBMIT: &str = "/api/v1/checks/submit";
 /// An attempt takes no longer.
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// After an attempt that failed.
-const SHORTEST_WAIT: Duration = Duration::from_secs(5);
-const LONGEST_WAIT: Duration = Duration::from_secs(300);
+const MIN_WAIT: Duration = Duration::from_secs(5);
+const MAX_WAIT: Duration = Duration::from_secs(300);
 
 /// Where results are sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,7 +93,7 @@ impl Push {
             output.push('\n');
             output.push_str(&status.long_text);
         }
-        output.truncate(output.floor_char_boundary(MOST_OUTPUT_BYTES));
+        output.truncate(output.floor_char_boundary(MAX_OUTPUT_BYTES));
         self.shared.lock().results.insert(name, (state, output));
         self.shared.changed.notify_one();
     }
@@ -110,7 +110,7 @@ fn send_all(shared: &Shared, options: &PushOptions) {
     let mut log = Log::open();
     // A redirect would turn the request into one without its results.
     let client = client(TIMEOUT, 0);
-    let mut wait = SHORTEST_WAIT;
+    let mut wait = MIN_WAIT;
     loop {
         let mut waiting = shared.lock();
         while waiting.results.is_empty() && !waiting.is_over {
@@ -123,20 +123,20 @@ fn send_all(shared: &Shared, options: &PushOptions) {
         std::thread::sleep(TOGETHER);
         let batch: Vec<(String, (State, String))> = {
             let mut waiting = shared.lock();
-            let mut left = MOST_BATCH_BYTES;
+            let mut left = MAX_BATCH_BYTES;
             let has_room = |(_, (_, output)): &(&String, &(State, String))| {
                 let has_room = left > 0;
                 left = left.saturating_sub(output.len());
                 has_room
             };
             let names =
-                waiting.results.iter().take(MOST_RESULTS).take_while(has_room).map(|(name, _)| name.clone());
+                waiting.results.iter().take(MAX_RESULTS).take_while(has_room).map(|(name, _)| name.clone());
             let names: Vec<String> = names.collect();
             names.into_iter().filter_map(|name| waiting.results.remove_entry(&name)).collect()
         };
         match send(&client, options, &batch) {
             Ok(finding) => {
-                wait = SHORTEST_WAIT;
+                wait = MIN_WAIT;
                 log.fault("pushed results", finding.map(|finding| format!("{}: {finding}", options.url)));
             }
             Err(error) => {
@@ -151,7 +151,7 @@ fn send_all(shared: &Shared, options: &PushOptions) {
                     .wait_timeout_while(waiting, wait, |waiting| !waiting.is_over)
                     .unwrap_or_else(PoisonError::into_inner);
                 drop(waiting);
-                wait = (wait * 2).min(LONGEST_WAIT);
+                wait = (wait * 2).min(MAX_WAIT);
             }
         }
     }

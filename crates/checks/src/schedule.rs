@@ -6,7 +6,7 @@ use super::definition::Check;
 use super::slot;
 
 /// A check that is late by more than this, or by more than its interval, is left out until its next time.
-const MOST_LATE_MS: i64 = 60_000;
+const MAX_LATE_MS: i64 = 60_000;
 
 /// When one check is due.
 #[derive(Clone, Debug, Default)]
@@ -72,7 +72,7 @@ impl Schedule {
                 places.extend((!entry.is_running).then_some(place));
                 continue;
             }
-            let is_late = now_ms - at > MOST_LATE_MS.min(entry.interval_ms);
+            let is_late = now_ms - at > MAX_LATE_MS.min(entry.interval_ms);
             if is_late || entry.is_running {
                 self.skipped += 1;
                 self.set_next(place, now_ms);

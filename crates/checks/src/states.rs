@@ -10,10 +10,10 @@ use facts::unit::Nanos;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
+use super::check_history::CheckHistory;
 use super::circumstances::{asked_for, circumstances};
 use super::definition::CheckOptions;
 use super::downtime::Downtime;
-use super::figures::CheckFigures;
 use super::ledger::{Batch, CheckLedger};
 use super::notice::{self, CheckNotice, NoticeKind};
 use super::push::Push;
@@ -36,7 +36,7 @@ const TRIM_INTERVAL: Nanos = Nanos(300_000_000_000);
 pub(super) struct CheckStates {
     data: PathBuf,
     ledger: CheckLedger,
-    figures: CheckFigures,
+    check_history: CheckHistory,
     outbox: Outbox,
     receivers: Vec<Receiver>,
     zone: TimeZone,
@@ -85,7 +85,8 @@ impl CheckStates {
         let machine = probe::host_name();
         let mut states = Self {
             ledger,
-            figures: CheckFigures::open(&data, options.retention.clone()).map_err(|error| failed(&error))?,
+            check_history: CheckHistory::open(&data, options.retention.clone())
+                .map_err(|error| failed(&error))?,
             outbox: outbox.map_err(|error| failed(&error))?,
             data,
             receivers: options.receivers.clone(),
@@ -136,7 +137,7 @@ impl CheckStates {
         let gone: HashSet<String> = gone.map(|status| status.name.clone()).collect();
         let mut registry = self.registry.lock();
         let others = registry.reconfigure(Arc::clone(&options.checks), last);
-        self.figures.keep_of(&registry);
+        self.check_history.keep_of(&registry);
         // Those that are new, or configured again, are there from now on.
         let is_new = |status: &CheckStatus| status.state.is_none() || gone.contains(&status.name);
         let statuses = registry.statuses.iter_mut().enumerate().filter(|(_, status)| is_new(status));
@@ -172,7 +173,7 @@ impl CheckStates {
             self.note_change(status.hard_change(now_ms), log);
         }
         let (check, status) = (&registry.checks[place], &registry.statuses[place]);
-        self.figures.take(check, status, now_ms);
+        self.check_history.take(check, status, now_ms);
         if let Some(push) = &self.push {
             push.take(&check.name.host, status);
         }
@@ -188,7 +189,7 @@ impl CheckStates {
     pub(super) fn add_cost(&mut self, place: usize, cost: super::RunCost) {
         let mut registry = self.registry.lock();
         registry.statuses[place].cost.add(cost);
-        self.figures.add_cost(&registry.checks[place], &cost);
+        self.check_history.add_cost(&registry.checks[place], &cost);
         drop(registry);
         self.dirty.insert(place);
     }
@@ -242,7 +243,7 @@ impl CheckStates {
         if let Some(push) = &self.push {
             push.take(&check.name.host, status);
         }
-        self.figures.take(check, status, now_ms);
+        self.check_history.take(check, status, now_ms);
         self.dirty.insert(place);
         change.is_other_state
     }
@@ -306,13 +307,13 @@ impl CheckStates {
 
     /// Records how all checks stand, and syncs what was written.
     pub(super) fn tick(&mut self, log: &mut Log) {
-        let recorded = self.figures.tick().and_then(|()| self.ledger.checkpoint());
+        let recorded = self.check_history.tick().and_then(|()| self.ledger.checkpoint());
         if self.trim_timer.take() {
             // Texts of results come and go, and leave holes.
             probe::heap::give_memory_back();
         }
-        self.figures.take_findings().iter().for_each(|finding| log.write(Level::Warning, finding));
-        log.fault("figures of checks", self.figures.fault());
+        self.check_history.take_findings().iter().for_each(|finding| log.write(Level::Warning, finding));
+        log.fault("history of checks", self.check_history.fault());
         log.fault(
             "the history of checks",
             recorded.err().map(|error| format!("the history of checks: {error}")),

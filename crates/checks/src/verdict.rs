@@ -7,11 +7,11 @@ use super::state::State;
 use super::status::Finding;
 
 /// Longer texts are cut, where Nagios does: MAX_PLUGIN_OUTPUT_LENGTH.
-const MOST_TEXT_BYTES: usize = 8192;
+const MAX_TEXT_BYTES: usize = 8192;
 /// So much of the performance data is kept as it was written.
-const MOST_FIGURE_BYTES: usize = 4096;
+const MAX_FIGURE_BYTES: usize = 4096;
 /// Of other lines as well: of plugins no more is read.
-const MOST_LONG_TEXT_BYTES: usize = 64 * 1024;
+const MAX_LONG_TEXT_BYTES: usize = 64 * 1024;
 /// The last line of a text that was cut.
 const IS_CUT: &str = "\n(there was more: it is cut after 64 KiB)";
 
@@ -48,7 +48,7 @@ pub(super) fn verdict(report: &Report, timeout_s: f64, timeout_state: State, at_
     }
     Finding {
         state,
-        text: cut(text, MOST_TEXT_BYTES),
+        text: cut(text, MAX_TEXT_BYTES),
         long_text,
         figures: cut_figures(said.data),
         at_ms,
@@ -60,13 +60,13 @@ pub(super) fn verdict(report: &Report, timeout_s: f64, timeout_state: State, at_
 pub(super) fn submitted(state: State, output: &str, at_ms: i64) -> Finding {
     let said = plugin_output::read(output.as_bytes());
     let mut long_text = said.long_text;
-    if long_text.len() > MOST_LONG_TEXT_BYTES {
-        long_text.truncate(long_text.floor_char_boundary(MOST_LONG_TEXT_BYTES));
+    if long_text.len() > MAX_LONG_TEXT_BYTES {
+        long_text.truncate(long_text.floor_char_boundary(MAX_LONG_TEXT_BYTES));
         long_text.push_str(IS_CUT);
     }
     Finding {
         state,
-        text: cut(said.text, MOST_TEXT_BYTES),
+        text: cut(said.text, MAX_TEXT_BYTES),
         long_text,
         figures: cut_figures(said.data),
         at_ms,
@@ -92,8 +92,8 @@ fn signal_name(signal: i32) -> String {
 /// Performance data on one line, and not too long. It is cut between two figures, and ends with `…` then, which is reported as no figure.
 fn cut_figures(text: String) -> String {
     let mut text = on_one_line(&text);
-    if text.len() > MOST_FIGURE_BYTES {
-        text.truncate(text.floor_char_boundary(MOST_FIGURE_BYTES));
+    if text.len() > MAX_FIGURE_BYTES {
+        text.truncate(text.floor_char_boundary(MAX_FIGURE_BYTES));
         text.truncate(text.rfind(' ').unwrap_or(0));
         text.push_str(" …");
     }
@@ -124,7 +124,7 @@ mod tests {
     fn figures_are_cut_between_two_of_them() {
         let cut = cut_figures("metric=123456789;;;0; ".repeat(300));
         let (figures, faults) = plugin_output::read_data(&cut);
-        assert!(cut.len() <= MOST_FIGURE_BYTES + 4 && figures.len() > 150, "{}", figures.len());
+        assert!(cut.len() <= MAX_FIGURE_BYTES + 4 && figures.len() > 150, "{}", figures.len());
         assert!(figures.iter().all(|figure| figure.value == Some(123_456_789.0)));
         assert!(faults.len() == 1 && faults[0].contains('…'), "{faults:?}");
         assert_eq!(cut_figures("a=1\tb=2\rc=3\u{1b}".to_owned()), "a=1 b=2 c=3");

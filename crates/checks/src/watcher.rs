@@ -22,7 +22,7 @@ use super::status::Finding;
 use super::timer::Timer;
 use super::verdict::verdict;
 use history::HISTORY;
-use notify::LONGEST_PAUSE_MS;
+use notify::MAX_PAUSE_MS;
 use service::{Level, Log};
 
 /// Tokens of what is waited for.
@@ -35,7 +35,7 @@ const COMMIT_INTERVAL: Nanos = Nanos(1_000_000_000);
 const RUNNER_AGAIN: Nanos = Nanos(1_000_000_000);
 /// Others may have asked for something: after so long it is looked at.
 const ASK_INTERVAL: Nanos = Nanos(400_000_000);
-const LONGEST_WAIT: Nanos = Nanos(250_000_000);
+const MAX_WAIT: Nanos = Nanos(250_000_000);
 /// Checks begin at multiples of this: several at a time cost a third less than one by one, by fewer wake-ups of this thread and of the
 /// process that runs plugins.
 const TOGETHER_MS: i64 = 200;
@@ -216,7 +216,7 @@ impl Watcher {
     fn deliver(&mut self, log: &mut Log) {
         let now_ms = now_ms();
         // A time that no attempt waits for was planned by a clock that was ahead.
-        let is_now = |at_ms: i64| at_ms <= now_ms || at_ms > now_ms + LONGEST_PAUSE_MS;
+        let is_now = |at_ms: i64| at_ms <= now_ms || at_ms > now_ms + MAX_PAUSE_MS;
         if self.deliver_at_ms.is_some_and(is_now) {
             self.deliver_at_ms = self.states.deliver(now_ms, log);
         }
@@ -397,9 +397,9 @@ impl Watcher {
             Nanos((at_ms - now_ms).max(1).unsigned_abs() * 1_000_000)
         };
         let commit = match self.states.is_dirty() {
-            false => LONGEST_WAIT,
+            false => MAX_WAIT,
             true => self.commit_timer.left(),
         };
-        due_ms.map_or(LONGEST_WAIT, until).min(commit).clamp(Nanos(1_000_000), LONGEST_WAIT)
+        due_ms.map_or(MAX_WAIT, until).min(commit).clamp(Nanos(1_000_000), MAX_WAIT)
     }
 }

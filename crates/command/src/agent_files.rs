@@ -15,7 +15,7 @@ use crate::running_agent::{self, RunningAgent};
 const FILE: &str = "whit/agent.toml";
 
 /// The size of a configuration, at most.
-pub const MOST_CONFIGURATION_BYTES: u64 = 16 * 1024 * 1024;
+pub const MAX_CONFIGURATION_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Finds the configuration of an agent that is started: as it was named, here or in the environment; else that of the service; else that
 /// of the user, else that of the system, for root in /etc first. `None` if there is none.
@@ -103,7 +103,7 @@ fn may_read(path: &Path) -> bool {
 
 /// Returns the data directory that a configuration names, whatever else it says.
 fn data_in(path: &Path) -> Result<Option<PathBuf>, Failure> {
-    let text = named::read_text(path, MOST_CONFIGURATION_BYTES)
+    let text = named::read_text(path, MAX_CONFIGURATION_BYTES)
         .map_err(|error| Failure::new(format!("{}: {error}", path.shown())))?;
     read_data(&text).map_err(|fault| Failure::new(fault.in_text(&path.shown().to_string(), &text)))
 }

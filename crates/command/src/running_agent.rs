@@ -39,12 +39,12 @@ pub fn find_all() -> Result<Vec<RunningAgent>, Failure> {
 }
 
 /// How long an agent that closed the connection is asked again: it does so when its socket is started anew.
-const LONGEST_ABSENCE: Duration = Duration::from_secs(2);
+const MAX_ABSENCE: Duration = Duration::from_secs(2);
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Asks the agent at a socket; `None` if there is none, this user may not ask it, or it is not believed.
 fn ask(path: &Path, is_believed: impl Fn(&AgentClient) -> bool) -> Result<Option<RunningAgent>, Failure> {
-    let deadline = Instant::now() + LONGEST_ABSENCE;
+    let deadline = Instant::now() + MAX_ABSENCE;
     let mut has_closed = false;
     loop {
         let (error, is_there) = match AgentClient::connect(path) {

@@ -14,7 +14,7 @@ pub struct Fault {
 }
 
 /// As much of a line as helps.
-const LONGEST_LINE: usize = 120;
+const MAX_LINE: usize = 120;
 
 impl Fault {
     /// A fault at these bytes.
@@ -35,7 +35,7 @@ impl Fault {
         let marked = text[floor_boundary(text, self.span.start)..end].lines().next().unwrap_or_default();
         let width = marked.chars().count().max(1);
         let mut message = format!("{name}:{line}:{column}: {}", self.message);
-        if !shown.is_empty() && shown.chars().count() <= LONGEST_LINE {
+        if !shown.is_empty() && shown.chars().count() <= MAX_LINE {
             let (number, before) = (line.to_string(), " ".repeat(column - 1));
             message.push_str(&format!(
                 "\n{number} | {shown}\n{:width$} | {before}{}",

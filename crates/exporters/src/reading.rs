@@ -11,7 +11,7 @@ use store::SeriesKind;
 use crate::options::TargetOptions;
 
 /// The longest line, in bytes.
-const LONGEST_LINE: usize = 1 << 13;
+const MAX_LINE: usize = 1 << 13;
 /// Names that are remembered beyond twice those of the last reading.
 const NAMES_BEYOND: usize = 1000;
 
@@ -98,11 +98,11 @@ impl Reader {
         for (line, number) in text.lines().zip(1..) {
             let failed = |message: String| format!("line {number}: {message}");
             // A comment that is longer is left out, as one that cannot be read.
-            if line.len() > LONGEST_LINE && line.trim_start().starts_with('#') {
+            if line.len() > MAX_LINE && line.trim_start().starts_with('#') {
                 continue;
             }
-            if line.len() > LONGEST_LINE {
-                return Err(failed(format!("more than {LONGEST_LINE} bytes")));
+            if line.len() > MAX_LINE {
+                return Err(failed(format!("more than {MAX_LINE} bytes")));
             }
             let Some(sample) = lines.take(line).map_err(failed)? else { continue };
             reading.count += 1;
@@ -231,7 +231,7 @@ mod tests {
             "line 2: expected a number, found one"
         );
         assert_eq!(reading.samples, [(0, 1.0)]);
-        let long = format!("a{{b=\"{}\"}} 1\n", "x".repeat(LONGEST_LINE));
+        let long = format!("a{{b=\"{}\"}} 1\n", "x".repeat(MAX_LINE));
         assert_eq!(reader.take(&mut reading, &long).unwrap_err(), "line 1: more than 8192 bytes");
         let many: String = (0..20).map(|number| format!("many{{n=\"{number}\"}} 1\n")).collect();
         assert_eq!(

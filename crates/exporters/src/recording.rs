@@ -13,11 +13,11 @@ use crate::reading::{NewSeries, Reading};
 
 /// Series of a tick at most, of all targets together: as many as the store can write and thin while ticks go on, and a block of them fits
 /// into the memory that the service may use.
-pub(crate) const MOST_SERIES: usize = 9_600;
+pub(crate) const MAX_SERIES: usize = 9_600;
 /// New names that one target may have since it began: exporters may name their series otherwise each time.
-const MOST_NAMES: usize = 20_000;
+const MAX_NAMES: usize = 20_000;
 /// The names of all series in the history at most, in bytes: names are never removed from it.
-const MOST_NAME_BYTES: usize = 20_000_000;
+const MAX_NAME_BYTES: usize = 20_000_000;
 
 /// A target's number: another one for each that is begun.
 pub(crate) type TargetId = u64;
@@ -93,9 +93,9 @@ impl Recording {
             recorded.series.clear();
         }
         recorded.series.extend(reading.new.into_iter().map(Naming::New));
-        if of_others + reading.samples.len() > MOST_SERIES {
+        if of_others + reading.samples.len() > MAX_SERIES {
             let fault = format!(
-                "{} samples, and {of_others} of the others: at most {MOST_SERIES} together; relabel can drop some",
+                "{} samples, and {of_others} of the others: at most {MAX_SERIES} together; relabel can drop some",
                 reading.samples.len()
             );
             return (0, Some(fault));
@@ -105,8 +105,8 @@ impl Recording {
             let Some(naming) = recorded.series.get_mut(*number as usize) else { continue };
             if let Naming::New(series) = naming {
                 let is_known = self.names.contains(&series.name);
-                let has_room = recorded.names_count < MOST_NAMES
-                    && self.name_bytes + series.name.len() <= MOST_NAME_BYTES;
+                let has_room =
+                    recorded.names_count < MAX_NAMES && self.name_bytes + series.name.len() <= MAX_NAME_BYTES;
                 *naming = if is_known || has_room {
                     let id = self.store.series(&series.name, series.kind);
                     if !is_known {
@@ -126,9 +126,9 @@ impl Recording {
         }
         let fault = (left_out > 0).then(|| {
             format!(
-                "{left_out} series are left out: it names others each time, and has used up its {MOST_NAMES} names, or all \
+                "{left_out} series are left out: it names others each time, and has used up its {MAX_NAMES} names, or all \
                  {} MB of names; relabel can drop them, and without the file {EXPORTERS} names begin anew",
-                MOST_NAME_BYTES / 1_000_000
+                MAX_NAME_BYTES / 1_000_000
             )
         });
         (recorded.values.len(), fault)

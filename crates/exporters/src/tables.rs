@@ -13,25 +13,25 @@ use store::{Retention, Tier};
 use text::quantity;
 
 use crate::options::{ExporterOptions, Place, TargetOptions};
-use crate::recording::MOST_SERIES;
+use crate::recording::MAX_SERIES;
 
 /// Beside those of [`http_headers`] and [`http_tls`].
 const KNOWN: [&str; 10] =
     ["url", "name", "interval", "timeout", "samples", "size", "labels", "honor_labels", "relabel", "enabled"];
 const KNOWN_OF_DIRECTORY: [&str; 5] = ["directory", "interval", "samples", "size", "relabel"];
 /// Targets at most: each has a thread.
-const MOST_TARGETS: usize = 32;
+const MAX_TARGETS: usize = 32;
 /// The name of the target that reads files.
 const TEXT_FILES: &str = "textfile";
 const SECOND: Duration = Duration::from_secs(1);
 const HOUR: Duration = Duration::from_secs(3600);
 const USUAL_INTERVAL: Duration = Duration::from_secs(15);
-const LONGEST_TIMEOUT: Duration = Duration::from_secs(60);
+const MAX_TIMEOUT: Duration = Duration::from_secs(60);
 const USUAL_TIMEOUT: Duration = Duration::from_secs(10);
 const USUAL_SAMPLES: usize = 5_000;
-const MOST_SAMPLES: u64 = MOST_SERIES as u64;
+const MAX_SAMPLES: u64 = MAX_SERIES as u64;
 const USUAL_BYTES: u64 = 8_000_000;
-const MOST_BYTES: u64 = 64_000_000;
+const MAX_BYTES: u64 = 64_000_000;
 /// The size of the history of exporters.
 const HISTORY_BYTES: u64 = 500_000_000;
 /// Headers that requests have already.
@@ -57,8 +57,8 @@ pub fn read(
         if table.flag_or("enabled", true)? {
             targets.push(target);
         }
-        if targets.len() > MOST_TARGETS {
-            return Err(table.fault(format!("at most {MOST_TARGETS} exporters")));
+        if targets.len() > MAX_TARGETS {
+            return Err(table.fault(format!("at most {MAX_TARGETS} exporters")));
         }
     }
     if let Some(value) = root.get("textfile") {
@@ -76,7 +76,7 @@ fn scraped(table: &Options<'_, '_>, relabelling: Relabelling) -> Result<TargetOp
     let is_label = |name: &str| is_label(name) && !name.starts_with("__");
     let labels = table.pairs_over("labels", "{ cluster = \"main\" }", is_label, usual)?;
     let interval = interval(table)?;
-    let timeout = table.duration_within("timeout", SECOND..=LONGEST_TIMEOUT, "1s to 1m")?;
+    let timeout = table.duration_within("timeout", SECOND..=MAX_TIMEOUT, "1s to 1m")?;
     let timeout = timeout.unwrap_or(USUAL_TIMEOUT.min(interval));
     if timeout > interval {
         return Err(table.fault_of("timeout", "expected no longer than the interval"));
@@ -115,14 +115,14 @@ fn interval(table: &Options<'_, '_>) -> Result<Duration, Fault> {
 fn most_samples(table: &Options<'_, '_>) -> Result<usize, Fault> {
     match table.whole_number("samples")? {
         None => Ok(USUAL_SAMPLES),
-        Some(count @ 1..=MOST_SAMPLES) => Ok(count as usize),
-        Some(_) => Err(table.fault_of("samples", format!("expected 1 to {MOST_SAMPLES}"))),
+        Some(count @ 1..=MAX_SAMPLES) => Ok(count as usize),
+        Some(_) => Err(table.fault_of("samples", format!("expected 1 to {MAX_SAMPLES}"))),
     }
 }
 
 fn most_bytes(table: &Options<'_, '_>) -> Result<u64, Fault> {
     let Some(size) = table.text("size")? else { return Ok(USUAL_BYTES) };
-    let bytes = quantity::size(size).ok().filter(|bytes| (1..=MOST_BYTES).contains(&bytes.0));
+    let bytes = quantity::size(size).ok().filter(|bytes| (1..=MAX_BYTES).contains(&bytes.0));
     bytes.map(|bytes| bytes.0).ok_or_else(|| table.fault_of("size", "expected a size up to 64MB"))
 }
 

@@ -7,7 +7,7 @@ use std::time::UNIX_EPOCH;
 use probe::named;
 
 /// Files at most.
-const MOST_FILES: usize = 1000;
+const MAX_FILES: usize = 1000;
 
 /// A file.
 #[derive(Debug)]
@@ -31,8 +31,8 @@ pub(crate) fn read(directory: &Path, most_bytes: u64) -> Result<Vec<TextFile>, S
         if path.extension().is_some_and(|extension| extension == "prom") {
             paths.push(path);
         }
-        if paths.len() > MOST_FILES {
-            return Err(format!("{}: more than {MOST_FILES} files", directory.display()));
+        if paths.len() > MAX_FILES {
+            return Err(format!("{}: more than {MAX_FILES} files", directory.display()));
         }
     }
     paths.sort_unstable();

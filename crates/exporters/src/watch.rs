@@ -19,12 +19,12 @@ use crate::worker::{Done, Worker};
 /// After so long a history that could not be opened is tried again.
 const AGAIN: Duration = Duration::from_secs(2);
 /// Ticks are as far apart as the readings of the most frequent target, within these bounds: a value that no tick repeats is gone after minutes.
-const SHORTEST_TICK_MS: u64 = 1_000;
-const LONGEST_TICK_MS: u64 = 30_000;
+const MIN_TICK_MS: u64 = 1_000;
+const MAX_TICK_MS: u64 = 30_000;
 /// A tick waits so long for those that are read for it. What comes later is in the next tick.
 const PATIENCE: Nanos = Nanos(2_000_000_000);
 /// The clock is looked at so often: it may be set, and a suspend may end.
-const LONGEST_WAIT: Duration = Duration::from_secs(5);
+const MAX_WAIT: Duration = Duration::from_secs(5);
 
 /// The thread, as long as this is kept.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ impl ExporterWatch {
                 results,
                 targets: Vec::new(),
                 last_id: 0,
-                tick_ms: LONGEST_TICK_MS,
+                tick_ms: MAX_TICK_MS,
                 slot: None,
                 open: None,
                 log,
@@ -158,7 +158,7 @@ impl Rounds {
             self.recording.forget(target.id);
         }
         let intervals = self.targets.iter().map(Target::interval_ms);
-        self.tick_ms = intervals.min().unwrap_or(LONGEST_TICK_MS).clamp(SHORTEST_TICK_MS, LONGEST_TICK_MS);
+        self.tick_ms = intervals.min().unwrap_or(MAX_TICK_MS).clamp(MIN_TICK_MS, MAX_TICK_MS);
         self.slot = None;
         if self.targets.is_empty() {
             // The last values end here.
@@ -190,7 +190,7 @@ impl Rounds {
             (None, Some(slot)) => ((slot + 1) * self.tick_ms).saturating_sub(ms(now.realtime)),
             (None, None) => 0,
         };
-        if self.targets.is_empty() { LONGEST_WAIT } else { Duration::from_millis(next_ms).min(LONGEST_WAIT) }
+        if self.targets.is_empty() { MAX_WAIT } else { Duration::from_millis(next_ms).min(MAX_WAIT) }
     }
 
     /// Ends and begins ticks as the time has come.

@@ -260,12 +260,12 @@ impl Border {
 /// Buckets of each look.
 const BUCKETS: u64 = 1 << 16;
 /// The greatest age that is distinguished: 136 years.
-const MOST_AGE_S: u64 = BUCKETS * BUCKETS - 1;
+const MAX_AGE_S: u64 = BUCKETS * BUCKETS - 1;
 
 /// An age in whole seconds; zero for the future and for unknown times.
 fn capped_age_s(file: &Aged, now_ns: i64) -> u64 {
     let age_ns = file.time_ns.map_or(0, |time_ns| age_ns(time_ns, now_ns));
-    (age_ns / 1_000_000_000).min(MOST_AGE_S)
+    (age_ns / 1_000_000_000).min(MAX_AGE_S)
 }
 
 impl Cutoff {
@@ -277,7 +277,7 @@ impl Cutoff {
 
     /// Counts a file, in either look.
     pub fn add(&mut self, file: &Aged) {
-        let rank = MOST_AGE_S - capped_age_s(file, self.now_ns);
+        let rank = MAX_AGE_S - capped_age_s(file, self.now_ns);
         let place = match self.border {
             None => rank / BUCKETS,
             Some(border) if rank / BUCKETS == border => rank % BUCKETS,
@@ -318,7 +318,7 @@ impl Cutoff {
         let border = self.border?;
         let rank = border * BUCKETS + self.pass()?;
         let Bucket { files, allocated } = self.excess;
-        Some(Border { now_ns: self.now_ns, age_s: MOST_AGE_S - rank, files, allocated: Bytes(allocated) })
+        Some(Border { now_ns: self.now_ns, age_s: MAX_AGE_S - rank, files, allocated: Bytes(allocated) })
     }
 
     /// The bucket in which the excess ends.

@@ -14,14 +14,14 @@ use crate::error::FeedError;
 const MEMORY_KIB: u32 = 7168;
 const PASSES: u32 = 5;
 /// A shorter password is refused.
-const LEAST_PASSWORD_BYTES: usize = 8;
+const MIN_PASSWORD_BYTES: usize = 8;
 /// A longer one, too: hashing takes time by its length.
-const MOST_PASSWORD_BYTES: usize = 1024;
-const MOST_NAME_BYTES: usize = 64;
+const MAX_PASSWORD_BYTES: usize = 1024;
+const MAX_NAME_BYTES: usize = 64;
 /// A session ends after this; 30 days.
-pub(crate) const LONGEST_SESSION_MS: i64 = 30 * 86_400_000;
+pub(crate) const MAX_SESSION_MS: i64 = 30 * 86_400_000;
 /// Sessions of one account in browsers, and as many in programs; a new one ends the oldest of its kind.
-const MOST_SESSIONS: i64 = 64;
+const MAX_SESSIONS: i64 = 64;
 
 /// An account of the reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,9 +59,9 @@ impl Library {
     /// If it is taken or malformed.
     pub fn check_new_name(&self, name: &str) -> Result<(), FeedError> {
         let is_name = |letter: char| letter.is_alphanumeric() || matches!(letter, '.' | '_' | '-' | '@');
-        if name.is_empty() || name.len() > MOST_NAME_BYTES || !name.chars().all(is_name) {
+        if name.is_empty() || name.len() > MAX_NAME_BYTES || !name.chars().all(is_name) {
             return Err(FeedError::refused(format!(
-                "an account's name has 1 to {MOST_NAME_BYTES} letters, digits, and . _ - @"
+                "an account's name has 1 to {MAX_NAME_BYTES} letters, digits, and . _ - @"
             )));
         }
         if self.account(name)?.is_some() {
@@ -128,7 +128,7 @@ impl Library {
         let stored: Option<String> = statement.query_row([name], |row| row.get(0)).optional()?;
         let hash = PasswordHash::new(stored.as_deref().unwrap_or(UNMATCHED))
             .map_err(|_| FeedError::refused("the stored password is damaged: set it again"))?;
-        let is_right = password.len() <= MOST_PASSWORD_BYTES
+        let is_right = password.len() <= MAX_PASSWORD_BYTES
             && Argon2::default().verify_password(password.as_bytes(), &hash).is_ok();
         // Hashing needs more memory than the rest of the reader.
         probe::heap::give_memory_back();
@@ -148,7 +148,7 @@ impl Library {
         let is_program = kind == SessionKind::Program;
         let token = format!("{}{}", probe::random::hex(), probe::random::hex());
         let transaction = self.connection.transaction()?;
-        transaction.execute("DELETE FROM sessions WHERE created_ms < ?1", [now_ms - LONGEST_SESSION_MS])?;
+        transaction.execute("DELETE FROM sessions WHERE created_ms < ?1", [now_ms - MAX_SESSION_MS])?;
         transaction.execute(
             "INSERT INTO sessions (digest, account, created_ms, is_program) VALUES (?1, ?2, ?3, ?4)",
             params![digest(&token), account.id, now_ms, is_program],
@@ -156,7 +156,7 @@ impl Library {
         transaction.execute(
             "DELETE FROM sessions WHERE digest IN
              (SELECT digest FROM sessions WHERE account = ?1 AND is_program = ?2 ORDER BY created_ms DESC LIMIT -1 OFFSET ?3)",
-            params![account.id, is_program, MOST_SESSIONS],
+            params![account.id, is_program, MAX_SESSIONS],
         )?;
         transaction.commit()?;
         Ok(token)
@@ -171,7 +171,7 @@ impl Library {
             "SELECT accounts.id, accounts.name FROM sessions JOIN accounts ON accounts.id = sessions.account
              WHERE digest = ?1 AND sessions.created_ms > ?2",
         )?;
-        let account = statement.query_row(params![digest(token), now_ms - LONGEST_SESSION_MS], |row| {
+        let account = statement.query_row(params![digest(token), now_ms - MAX_SESSION_MS], |row| {
             Ok(Account { id: row.get(0)?, name: row.get(1)? })
         });
         Ok(account.optional()?)
@@ -198,9 +198,9 @@ pub(crate) fn form_token(session: &str) -> String {
 }
 
 fn hash(password: &str) -> Result<String, FeedError> {
-    if !(LEAST_PASSWORD_BYTES..=MOST_PASSWORD_BYTES).contains(&password.len()) {
+    if !(MIN_PASSWORD_BYTES..=MAX_PASSWORD_BYTES).contains(&password.len()) {
         return Err(FeedError::refused(format!(
-            "a password has {LEAST_PASSWORD_BYTES} to {MOST_PASSWORD_BYTES} bytes"
+            "a password has {MIN_PASSWORD_BYTES} to {MAX_PASSWORD_BYTES} bytes"
         )));
     }
     let failed = |_| FeedError::refused("the password cannot be hashed");
@@ -236,16 +236,16 @@ mod tests {
         let token = library.begin_session(&ann, SessionKind::Program, 1000).unwrap();
         assert_eq!(library.account_of_session(&token, 2000).unwrap(), Some(ann.clone()));
         assert_eq!(library.account_of_session(&token[1..], 2000).unwrap(), None);
-        assert_eq!(library.account_of_session(&token, 1001 + LONGEST_SESSION_MS).unwrap(), None);
+        assert_eq!(library.account_of_session(&token, 1001 + MAX_SESSION_MS).unwrap(), None);
         library.set_password(&ann, "battery staple").unwrap();
         assert_eq!(library.account_of_session(&token, 2000).unwrap(), None);
         let browser = library.begin_session(&ann, SessionKind::Browser, 2500).unwrap();
-        for _ in 0..2 * MOST_SESSIONS {
+        for _ in 0..2 * MAX_SESSIONS {
             library.begin_session(&ann, SessionKind::Program, 3000).unwrap();
         }
         assert_eq!(library.account_of_session(&browser, 3000).unwrap(), Some(ann));
         let count: i64 =
             library.connection.query_row("SELECT count(*) FROM sessions", [], |row| row.get(0)).unwrap();
-        assert_eq!(count, MOST_SESSIONS + 1);
+        assert_eq!(count, MAX_SESSIONS + 1);
     }
 }

@@ -21,7 +21,7 @@ use crate::digest::hex_digest;
 /// Its name in the data directory.
 const DIRECTORY: &str = "feed-cache";
 /// All files of the cache, on disk.
-const MOST_BYTES: u64 = 512 * 1024 * 1024;
+const MAX_BYTES: u64 = 512 * 1024 * 1024;
 /// The most bytes that one call of getdents64(2) may return: some two thousand names.
 const LISTING_BYTES: usize = 64 * 1024;
 
@@ -70,7 +70,7 @@ impl Cache {
             let mut builder = fs::DirBuilder::new();
             std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700).create(&directory)?;
         }
-        Ok(Self { directory, most_bytes: MOST_BYTES, written_bytes: Arc::default() })
+        Ok(Self { directory, most_bytes: MAX_BYTES, written_bytes: Arc::default() })
     }
 
     fn path(&self, url: &str, kind: &str) -> PathBuf {

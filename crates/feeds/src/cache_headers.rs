@@ -13,7 +13,7 @@ const CACHE_HEADERS: [HeaderName; 8] = [
     header::PRAGMA,
     header::VARY,
 ];
-const MOST_DIGITS: usize = 9;
+const MAX_DIGITS: usize = 9;
 
 /// Returns the status and headers that the cache decides by. Numbers are such that the sum of any two is one: http-cache-semantics adds
 /// what servers say unchecked, and a panic ends the process.
@@ -43,7 +43,7 @@ fn with_short_numbers(text: &str) -> String {
     let mut digits = 0;
     for letter in text.chars() {
         digits = if letter.is_ascii_digit() { digits + 1 } else { 0 };
-        if digits <= MOST_DIGITS {
+        if digits <= MAX_DIGITS {
             short.push(letter);
         }
     }

@@ -10,7 +10,7 @@ use crate::error::FeedError;
 use crate::subscriptions::shown_url;
 
 /// Entries of a page, at most.
-pub const MOST_LISTED: usize = 1000;
+pub const MAX_LISTED: usize = 1000;
 
 /// An entry as an account sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,7 +94,7 @@ impl Library {
     pub fn entries(&self, account: &Account, filter: &EntryFilter) -> Result<Vec<FeedEntry>, FeedError> {
         let Some((conditions, mut values)) = conditions(account, filter) else { return Ok(Vec::new()) };
         let order = if filter.is_oldest_first { "ASC" } else { "DESC" };
-        let limit = if filter.limit == 0 { MOST_LISTED } else { filter.limit.min(MOST_LISTED) };
+        let limit = if filter.limit == 0 { MAX_LISTED } else { filter.limit.min(MAX_LISTED) };
         values.push(Value::Integer(limit as i64));
         let content = if filter.has_beginnings { BEGINNING } else { "''" };
         let statement = format!(

@@ -11,10 +11,10 @@ use crate::cache::DocumentDigest;
 use crate::database::Library;
 use crate::error::FeedError;
 use crate::retention::remove_unused;
-use crate::rhythm::LONGEST_HINT;
+use crate::rhythm::MAX_HINT;
 
 /// The most text of an entry that the search knows, in bytes.
-const MOST_SEARCHED_BYTES: usize = 100_000;
+const MAX_SEARCHED_BYTES: usize = 100_000;
 /// Times of entries that decide about the interval.
 const RHYTHM_ENTRIES: i64 = 12;
 
@@ -116,7 +116,7 @@ impl Library {
                 .query_row([feed], |row| row.get(0))?;
             // Documents follow one another, also if the clock was ahead before: what subscriptions see depends on their order.
             let document_ms = last_ms.map_or(now_ms, |last_ms| now_ms.max(last_ms + 1));
-            let hint_s = parsed.hint.unwrap_or_default().min(LONGEST_HINT).as_secs();
+            let hint_s = parsed.hint.unwrap_or_default().min(MAX_HINT).as_secs();
             let digest = polled.digest.map(|digest| digest.0.as_slice());
             transaction
                 .prepare_cached(
@@ -308,7 +308,7 @@ fn digest(entry: &ParsedEntry) -> Vec<u8> {
 fn index(connection: &Connection, id: i64, entry: &ParsedEntry) -> Result<(), FeedError> {
     connection
         .prepare_cached("INSERT INTO words (rowid, title, author, body) VALUES (?1, ?2, ?3, ?4)")?
-        .execute(params![id, entry.title, entry.author, plain_text(&entry.content, MOST_SEARCHED_BYTES)])?;
+        .execute(params![id, entry.title, entry.author, plain_text(&entry.content, MAX_SEARCHED_BYTES)])?;
     Ok(())
 }
 

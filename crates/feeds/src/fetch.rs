@@ -22,11 +22,11 @@ use crate::options::FeedOptions;
 use crate::parser::DocumentParser;
 
 /// A request with all its redirects and its body takes at most this.
-const LONGEST_FETCH: Duration = Duration::from_secs(30);
-const LONGEST_CONNECT: Duration = Duration::from_secs(10);
-const MOST_REDIRECTS: usize = 5;
+const MAX_FETCH: Duration = Duration::from_secs(30);
+const MAX_CONNECT: Duration = Duration::from_secs(10);
+const MAX_REDIRECTS: usize = 5;
 /// A server may ask for a pause of at most this.
-const LONGEST_PAUSE: Duration = Duration::from_secs(7 * 86_400);
+const MAX_PAUSE: Duration = Duration::from_secs(7 * 86_400);
 const ACCEPTED: &str = "application/atom+xml, application/rss+xml, application/rdf+xml, application/feed+json, \
     application/xml;q=0.9, text/xml;q=0.9, text/html;q=0.5, */*;q=0.1";
 const USER_AGENT: &str = concat!("whit/", env!("CARGO_PKG_VERSION"), " (feed reader)");
@@ -103,7 +103,7 @@ impl Fetcher {
             .http_status_as_error(false)
             .max_redirects(0)
             .proxy(None)
-            .timeout_connect(Some(LONGEST_CONNECT))
+            .timeout_connect(Some(MAX_CONNECT))
             .user_agent(USER_AGENT)
             .tls_config(Tls::default().config())
             .max_idle_connections(4)
@@ -153,9 +153,9 @@ impl Fetcher {
         cost: &mut Cost,
     ) -> Result<Fetched, FetchError> {
         let mut url = parse_url(address).map_err(FetchError::Failed)?;
-        let deadline = Instant::now() + LONGEST_FETCH;
+        let deadline = Instant::now() + MAX_FETCH;
         let (mut moved_to, mut is_permanent) = (None, true);
-        for _ in 0..=MOST_REDIRECTS {
+        for _ in 0..=MAX_REDIRECTS {
             let answer = match self.ask(&url, now, deadline, cost) {
                 // A temporary redirect led there: the feed itself is not gone.
                 Err(FetchError::Gone) if !is_permanent => Err(FetchError::Failed(said(410))),
@@ -196,7 +196,7 @@ impl Fetcher {
                 status => return Err(FetchError::Failed(said(status))),
             }
         }
-        Err(FetchError::Failed(format!("it redirects more than {MOST_REDIRECTS} times")))
+        Err(FetchError::Failed(format!("it redirects more than {MAX_REDIRECTS} times")))
     }
 
     /// Asks one address, or the cache.
@@ -386,12 +386,12 @@ fn retry_after(text: &str, now: SystemTime) -> Option<Duration> {
             SystemTime::from(date).duration_since(now).unwrap_or_default()
         }
     };
-    Some(pause.min(LONGEST_PAUSE))
+    Some(pause.min(MAX_PAUSE))
 }
 
 fn reason(error: http_client::Error) -> String {
     match error {
-        http_client::Error::Timeout(_) => format!("no answer within {} s", LONGEST_FETCH.as_secs()),
+        http_client::Error::Timeout(_) => format!("no answer within {} s", MAX_FETCH.as_secs()),
         error => http_client::described(&error),
     }
 }
@@ -413,7 +413,7 @@ mod tests {
         assert_eq!(retry_after("120", now), Some(Duration::from_secs(120)));
         assert_eq!(retry_after("Sun, 06 Nov 1994 08:50:37 GMT", now), Some(Duration::from_secs(60)));
         assert_eq!(retry_after("Sun, 06 Nov 1990 08:50:37 GMT", now), Some(Duration::ZERO));
-        assert_eq!(retry_after("99999999999", now), Some(LONGEST_PAUSE));
+        assert_eq!(retry_after("99999999999", now), Some(MAX_PAUSE));
         assert_eq!(retry_after("soon", now), None);
     }
 }

@@ -39,7 +39,7 @@ pub use accounts::Account;
 pub use addresses::AllowedNetwork;
 pub use counts::{FeedCounts, FetchTotals};
 pub use database::Library;
-pub use entries::{FeedEntry, MOST_LISTED, Mark};
+pub use entries::{FeedEntry, MAX_LISTED, Mark};
 pub use entry_filter::EntryFilter;
 pub use error::FeedError;
 pub use fetch::Fetcher;

@@ -9,7 +9,7 @@ use crate::fetch::{Cost, FetchError, Fetched, Fetcher};
 use crate::parser::DocumentParser;
 
 /// A page's feeds that are tried until one is a feed.
-const MOST_TRIED: usize = 3;
+const MAX_TRIED: usize = 3;
 
 /// Finds the feed at an address.
 ///
@@ -47,7 +47,7 @@ pub(crate) fn feed_of_page(
     now: SystemTime,
     cost: &mut Cost,
 ) -> Result<(String, ParsedFeed, DocumentDigest), String> {
-    for found in found.into_iter().take(MOST_TRIED) {
+    for found in found.into_iter().take(MAX_TRIED) {
         let fetched: Result<Fetched, FetchError> = fetcher.fetch(&found.url, None, now, cost);
         let Ok(fetched) = fetched else { continue };
         if let Ok(Some(Reading::Feed(feed))) = fetcher.read(parser, &fetched) {

@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 use syndication::{Reading, read};
 
 /// The most memory of the process: some hundred times a usual document.
-const MOST_MEMORY: u64 = 1024 * 1024 * 1024;
+const MAX_MEMORY: u64 = 1024 * 1024 * 1024;
 /// The most CPU time of the process, in seconds.
-const MOST_CPU: u64 = 5;
+const MAX_CPU: u64 = 5;
 /// The longest answer of the process: a document has 10 MB at most unless the configuration says otherwise.
-const MOST_ANSWER: u64 = 64 * 1024 * 1024;
+const MAX_ANSWER: u64 = 64 * 1024 * 1024;
 
 /// Where documents are read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,8 +59,8 @@ fn ask(words: &[OsString], origin: &Origin, document: &[u8]) -> io::Result<Resul
         streams: [Some(input.as_fd()), Some(output.as_fd()), Some(null.as_fd())],
         group: Group::Own,
         limits: vec![
-            (Limit::AddressSpace, MOST_MEMORY),
-            (Limit::Cpu, MOST_CPU),
+            (Limit::AddressSpace, MAX_MEMORY),
+            (Limit::Cpu, MAX_CPU),
             (Limit::Core, 0),
             (Limit::FileSize, 0),
         ],
@@ -74,11 +74,11 @@ fn ask(words: &[OsString], origin: &Origin, document: &[u8]) -> io::Result<Resul
     let _ = sender.write_all(&[&head, &b"\n"[..]].concat()).and_then(|()| sender.write_all(document));
     drop(sender);
     let mut answer = Vec::new();
-    let received = receiver.take(MOST_ANSWER + 1).read_to_end(&mut answer);
+    let received = receiver.take(MAX_ANSWER + 1).read_to_end(&mut answer);
     let ending = reap(pid).map(|reaped| reaped.ending);
     received?;
-    if answer.len() as u64 > MOST_ANSWER {
-        return Ok(Err(format!("what the document says has more than {} MiB", MOST_ANSWER >> 20)));
+    if answer.len() as u64 > MAX_ANSWER {
+        return Ok(Err(format!("what the document says has more than {} MiB", MAX_ANSWER >> 20)));
     }
     Ok(match ending {
         Some(Ending::Exited(0)) => Ok(answer),

@@ -22,11 +22,11 @@ use crate::reach::Reach;
 use crate::rhythm;
 
 /// Documents that are fetched at a time.
-const MOST_FETCHES: usize = 12;
+const MAX_FETCHES: usize = 12;
 /// Documents of one account that are fetched at a time: slow servers of one account must not keep others waiting.
-const MOST_FETCHES_OF_ACCOUNT: usize = 4;
+const MAX_FETCHES_OF_ACCOUNT: usize = 4;
 /// Hosts whose last request is remembered.
-const MOST_HOSTS: usize = 10_000;
+const MAX_HOSTS: usize = 10_000;
 /// The feeds of a host that wants a longer pause than this are put off, instead of being looked at again and again.
 const SHORT_PAUSE_MS: i64 = 60_000;
 /// While nothing is reached, each feed is tried again after so long.
@@ -174,11 +174,11 @@ impl Poller {
                 return ControlFlow::Continue(());
             }
             let host = host_of(&feed.url);
-            let is_full = running.len() >= MOST_FETCHES;
+            let is_full = running.len() >= MAX_FETCHES;
             let of = |account: i64| running.iter().filter(|running| running.account == account).count();
             let account =
                 feed.accounts.iter().copied().min_by_key(|account| of(*account)).unwrap_or_default();
-            let has_place = of(account) < MOST_FETCHES_OF_ACCOUNT;
+            let has_place = of(account) < MAX_FETCHES_OF_ACCOUNT;
             let is_busy = running.iter().any(|running| running.host == host);
             let free_ms = hosts.get(&host).copied().unwrap_or(i64::MIN);
             if free_ms > now_ms + SHORT_PAUSE_MS {
@@ -187,7 +187,7 @@ impl Poller {
                 let begins_ms = free_ms.max(now_ms + 100);
                 waiting_ms = Some(waiting_ms.map_or(begins_ms, |waiting| waiting.min(begins_ms)));
             } else {
-                if hosts.len() >= MOST_HOSTS {
+                if hosts.len() >= MAX_HOSTS {
                     hosts.retain(|_, free_ms| *free_ms > now_ms);
                 }
                 hosts.insert(host.clone(), now_ms + milliseconds(options.host_interval));
@@ -390,13 +390,13 @@ mod tests {
         let other = library.subscribe(&ann, "http://127.0.2.1:1/", "", "", 1).unwrap();
         let mut poller = Poller::open(&directory.0, FeedOptions::default(), FeedCounts::default()).unwrap();
         poller.turn(5000, Duration::ZERO).unwrap();
-        assert_eq!(poller.running.len(), MOST_FETCHES_OF_ACCOUNT + 1);
+        assert_eq!(poller.running.len(), MAX_FETCHES_OF_ACCOUNT + 1);
         assert!(poller.running.iter().any(|running| running.feed == other));
         // Whatever becomes of them, they are not due again at once.
         let all = library.subscriptions(&bob).unwrap();
         let begun = all.iter().filter(|one| poller.running.iter().any(|running| running.feed == one.feed));
         assert!(
-            begun.clone().count() == MOST_FETCHES_OF_ACCOUNT
+            begun.clone().count() == MAX_FETCHES_OF_ACCOUNT
                 && begun.clone().all(|one| one.next_ms > 3_000_000)
         );
     }

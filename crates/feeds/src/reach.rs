@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 /// When so many hosts are not reached, one after the other, nothing is.
-const MOST_UNREACHED: usize = 3;
+const MAX_UNREACHED: usize = 3;
 
 /// The hosts that were not reached since another one was.
 #[derive(Debug, Default)]
@@ -17,10 +17,10 @@ impl Reach {
 
     /// Takes note of a host that was not reached. Returns whether nothing is.
     pub(crate) fn missed(&mut self, host: String) -> bool {
-        if self.0.len() < MOST_UNREACHED {
+        if self.0.len() < MAX_UNREACHED {
             self.0.insert(host);
         }
-        self.0.len() >= MOST_UNREACHED
+        self.0.len() >= MAX_UNREACHED
     }
 }
 

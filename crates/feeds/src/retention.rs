@@ -8,9 +8,9 @@ use crate::database::Library;
 use crate::error::FeedError;
 
 /// Entries of a feed that are kept although it does not list them any more.
-const MOST_ENTRIES: i64 = 5000;
+const MAX_ENTRIES: i64 = 5000;
 /// Their contents.
-const MOST_FEED_BYTES: i64 = 64 * 1024 * 1024;
+const MAX_FEED_BYTES: i64 = 64 * 1024 * 1024;
 /// Entries that are deleted in one transaction: others wait for it.
 const BATCH: usize = 500;
 
@@ -32,7 +32,7 @@ impl Library {
                       WINDOW newest AS (PARTITION BY entries.feed ORDER BY entries.id DESC ROWS UNBOUNDED PRECEDING))
                  WHERE is_unlisted AND (listed_ms < ?1 OR place > ?2 OR bytes > ?3)",
             )?
-            .query_map([now_ms.saturating_sub(keep_ms), MOST_ENTRIES, MOST_FEED_BYTES], |row| row.get(0))?
+            .query_map([now_ms.saturating_sub(keep_ms), MAX_ENTRIES, MAX_FEED_BYTES], |row| row.get(0))?
             .collect::<Result<_, _>>()?;
         let mut deleted = 0;
         for batch in old.chunks(BATCH) {

@@ -9,7 +9,7 @@ const UNKNOWN: Duration = Duration::from_secs(6 * 3600);
 /// After the first failure; twice as long after each other one.
 const FIRST_RETRY: Duration = Duration::from_secs(3600);
 /// A publisher's wish for longer than this is not followed.
-pub(crate) const LONGEST_HINT: Duration = Duration::from_secs(86_400);
+pub(crate) const MAX_HINT: Duration = Duration::from_secs(86_400);
 
 /// How long to wait after a successful poll. `times_ms` are those of the newest entries; half the mean time between two is the interval.
 /// The time since the newest entry counts as well, so that a feed that fell silent is polled less and less.
@@ -22,7 +22,7 @@ pub(crate) fn interval(times_ms: &[i64], hint: Duration, now_ms: i64, options: &
             Duration::from_millis(span_ms / times_ms.len().max(1) as u64 / 2)
         }
     };
-    own.max(hint.min(LONGEST_HINT))
+    own.max(hint.min(MAX_HINT))
         .clamp(options.least_interval, options.most_interval.max(options.least_interval))
 }
 

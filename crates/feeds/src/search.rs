@@ -1,7 +1,7 @@
 //! Turns the words that a user types into a query of SQLite's FTS5.
 
 /// Words of a query; others are ignored.
-const MOST_WORDS: usize = 32;
+const MAX_WORDS: usize = 32;
 
 /// Words as prefixes that must all be there; a part in quotation marks as a phrase; a word or phrase after `-` must not be there. `None`
 /// if nothing is looked for.
@@ -11,7 +11,7 @@ pub(crate) fn fts_query(text: &str) -> Option<String> {
     for (place, part) in text.split('"').enumerate() {
         if place % 2 == 1 {
             let mut phrase = words(part);
-            phrase.truncate(MOST_WORDS);
+            phrase.truncate(MAX_WORDS);
             if !phrase.is_empty() {
                 let list = if is_phrase_unwanted { &mut unwanted } else { &mut wanted };
                 list.push(format!("\"{}\"", phrase.join(" ")));
@@ -30,8 +30,8 @@ pub(crate) fn fts_query(text: &str) -> Option<String> {
             }
         }
     }
-    wanted.truncate(MOST_WORDS);
-    unwanted.truncate(MOST_WORDS);
+    wanted.truncate(MAX_WORDS);
+    unwanted.truncate(MAX_WORDS);
     if wanted.is_empty() {
         return None;
     }

@@ -9,10 +9,10 @@ use crate::error::FeedError;
 use crate::retention::remove_unused;
 
 /// Feeds of one account.
-const MOST_SUBSCRIPTIONS: i64 = 5000;
+const MAX_SUBSCRIPTIONS: i64 = 5000;
 /// The shortest time between two polls of a failing feed if a user asks for another one.
-const LEAST_RETRY_MS: i64 = 60_000;
-const MOST_NAME_BYTES: usize = 300;
+const MIN_RETRY_MS: i64 = 60_000;
+const MAX_NAME_BYTES: usize = 300;
 
 /// A feed of an account.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -205,7 +205,7 @@ impl Library {
             "UPDATE feeds SET next_ms = ?3, is_gone = 0
              WHERE id = ?2 AND failing_since_ms IS NOT NULL AND coalesce(polled_ms, 0) <= ?3 - ?4
              AND EXISTS (SELECT 1 FROM subscriptions WHERE account = ?1 AND feed = ?2)",
-            params![account.id, feed, now_ms, LEAST_RETRY_MS],
+            params![account.id, feed, now_ms, MIN_RETRY_MS],
         )?;
         Ok(())
     }
@@ -226,7 +226,7 @@ impl Library {
              WHERE failing_since_ms IS NULL AND is_gone = 0 AND next_ms > ?4 AND coalesce(polled_ms, 0) <= ?4 - ?5
              AND EXISTS (SELECT 1 FROM subscriptions WHERE account = ?1 AND feed = feeds.id
                          AND (?2 IS NULL OR feed = ?2) AND (?3 IS NULL OR folder = ?3))",
-            params![account.id, feed, folder, now_ms, LEAST_RETRY_MS],
+            params![account.id, feed, folder, now_ms, MIN_RETRY_MS],
         )?;
         Ok(())
     }
@@ -334,9 +334,9 @@ fn subscribe(
             "SELECT (SELECT count(*) FROM subscriptions WHERE account = ?1) >= ?2 AND NOT EXISTS
                     (SELECT 1 FROM subscriptions JOIN feeds ON feeds.id = feed WHERE account = ?1 AND url = ?3)",
         )?
-        .query_row(params![account.id, MOST_SUBSCRIPTIONS, url.as_str()], |row| row.get(0))?;
+        .query_row(params![account.id, MAX_SUBSCRIPTIONS, url.as_str()], |row| row.get(0))?;
     if is_full {
-        return Err(FeedError::refused(format!("an account has at most {MOST_SUBSCRIPTIONS} feeds")));
+        return Err(FeedError::refused(format!("an account has at most {MAX_SUBSCRIPTIONS} feeds")));
     }
     // One that is gone or fails may have come back, or another user knows better.
     transaction
@@ -344,7 +344,7 @@ fn subscribe(
             "INSERT INTO feeds (url, next_ms) VALUES (?1, ?2) ON CONFLICT (url) DO UPDATE SET
                  next_ms = CASE WHEN failing_since_ms IS NULL OR polled_ms > ?2 - ?3 THEN next_ms ELSE ?2 END, is_gone = 0",
         )?
-        .execute(params![url.as_str(), now_ms, LEAST_RETRY_MS])?;
+        .execute(params![url.as_str(), now_ms, MIN_RETRY_MS])?;
     // A new subscriber sees what the feed lists now, and not what it has listed before.
     let (feed, listed_since_ms): (i64, i64) = transaction
         .prepare_cached("SELECT id, coalesce(document_ms, 0) FROM feeds WHERE url = ?1")?
@@ -374,5 +374,5 @@ pub(crate) fn shown_url(url: &str) -> String {
 /// A name in one line.
 fn cut(name: &str) -> String {
     let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
-    name[..name.floor_char_boundary(MOST_NAME_BYTES)].to_owned()
+    name[..name.floor_char_boundary(MAX_NAME_BYTES)].to_owned()
 }

@@ -11,7 +11,7 @@ use crate::options::FeedOptions;
 use crate::poller::Poller;
 
 /// How often another process' changes are looked for, which costs a read of one page.
-const LONGEST_SLEEP: Duration = Duration::from_secs(5);
+const MAX_SLEEP: Duration = Duration::from_secs(5);
 /// Between two counts of what is unread.
 const COUNTING: Duration = Duration::from_secs(10);
 /// After an error of the library.
@@ -90,15 +90,15 @@ fn turn(
         }
         *options = None;
     }
-    let Some(poller) = poller else { return Ok(LONGEST_SLEEP) };
+    let Some(poller) = poller else { return Ok(MAX_SLEEP) };
     let now_ms = jiff::Timestamp::now().as_millisecond();
     let turn = poller.turn(now_ms, Duration::ZERO)?;
     unread.update(poller, counts)?;
     let until_next = turn
         .next_ms
-        .map_or(LONGEST_SLEEP, |next_ms| Duration::from_millis((next_ms - now_ms).max(0).unsigned_abs()));
+        .map_or(MAX_SLEEP, |next_ms| Duration::from_millis((next_ms - now_ms).max(0).unsigned_abs()));
     // A result waits no longer than the second one.
-    let longest = if turn.running == 0 { LONGEST_SLEEP } else { Duration::from_millis(200) };
+    let longest = if turn.running == 0 { MAX_SLEEP } else { Duration::from_millis(200) };
     Ok(until_next.clamp(Duration::from_millis(10), longest))
 }
 

@@ -28,14 +28,14 @@ pub use uses::{MachineUses, Use};
 use questions::{LAST_SEEN, QUESTIONS, Question, SIGN_OF_LIFE};
 
 /// Thousands of machines take some megabytes.
-const MOST_ANSWER_BYTES: u64 = 64 << 20;
+const MAX_ANSWER_BYTES: u64 = 64 << 20;
 const TOO_SLOW: &str = "the store answers too slowly";
 /// The label that names a machine, as remote write adds it.
 pub const INSTANCE: &str = "instance";
 /// A machine is listed if it has sent something in this time.
 const DAY_MS: i64 = 86_400_000;
 /// The store is asked for the last sample of so many silent machines at most.
-const MOST_SILENT: usize = 100;
+const MAX_SILENT: usize = 100;
 
 /// A store that has the series of a fleet.
 #[derive(Clone, Debug)]
@@ -59,13 +59,8 @@ pub struct Snapshot {
 impl Fleet {
     /// Takes the store of these options, each of whose answers may take so long.
     pub fn new(options: &FleetOptions, longest: Duration) -> Self {
-        let store = RemoteStore::with(
-            &options.url,
-            options.headers.clone(),
-            &options.tls,
-            longest,
-            MOST_ANSWER_BYTES,
-        );
+        let store =
+            RemoteStore::with(&options.url, options.headers.clone(), &options.tls, longest, MAX_ANSWER_BYTES);
         Self { store, matchers: options.matchers.clone() }
     }
 
@@ -137,7 +132,7 @@ impl Fleet {
     /// Asks when machines were seen last that are silent now.
     fn ask_for_silent(&self, machines: &mut BTreeMap<String, Machine>, at_ms: i64, faults: &mut Vec<String>) {
         let silent = machines.values().filter(|machine| machine.seen_ns.is_none());
-        let names: Vec<String> = silent.take(MOST_SILENT).map(|machine| escaped(&machine.name)).collect();
+        let names: Vec<String> = silent.take(MAX_SILENT).map(|machine| escaped(&machine.name)).collect();
         if names.is_empty() {
             return;
         }

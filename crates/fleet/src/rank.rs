@@ -9,7 +9,7 @@ use crate::machine::{Machine, Severity, Trouble};
 /// A machine whose newest sample is older is silent. Agents send every five seconds unless they are configured otherwise.
 const SILENT_MS: i64 = 90_000;
 /// As the alerts that agents have by themselves.
-const LEAST_ROOM_RATIO: f64 = 0.02;
+const MIN_ROOM_RATIO: f64 = 0.02;
 const LITTLE_ROOM_RATIO: f64 = 0.1;
 const LITTLE_MEMORY_RATIO: f64 = 0.05;
 /// Tasks wait so long in each second and for each CPU.
@@ -49,7 +49,7 @@ impl Machine {
             add(severity, format!("{count} {noun} {state}"));
         }
         if let Some(fullest) = self.fullest.as_ref().filter(|full| full.available_ratio < LITTLE_ROOM_RATIO) {
-            let is_full = fullest.available_ratio < LEAST_ROOM_RATIO;
+            let is_full = fullest.available_ratio < MIN_ROOM_RATIO;
             let severity = if is_full { Severity::Critical } else { Severity::Notice };
             let percent = 100.0 * fullest.available_ratio;
             add(severity, format!("{} has {percent:.0} % left", fullest.mountpoint));

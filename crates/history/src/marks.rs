@@ -9,8 +9,8 @@ use store::{Records, StoreError};
 /// Its name in the data directory.
 const FILE: &str = "marks.sqlite";
 /// The oldest are forgotten.
-const MOST_MARKS: usize = 10_000;
-const LONGEST_TEXT: usize = 200;
+const MAX_MARKS: usize = 10_000;
+const MAX_TEXT: usize = 200;
 const TIMES_MS: Range<i64> = 0..253_402_300_800_000;
 /// Marks of the same millisecond are distinguished by the rest of their keys.
 const KEYS_A_MS: i64 = 1000;
@@ -37,8 +37,8 @@ impl Mark {
         match text.chars().count() {
             0 => Err("a mark needs a text".to_owned()),
             _ if text.chars().any(char::is_control) => Err("a mark is one line of text".to_owned()),
-            1..=LONGEST_TEXT => Ok(Self { at_ms, text: text.to_owned() }),
-            count => Err(format!("a mark has at most {LONGEST_TEXT} characters, and this one {count}")),
+            1..=MAX_TEXT => Ok(Self { at_ms, text: text.to_owned() }),
+            count => Err(format!("a mark has at most {MAX_TEXT} characters, and this one {count}")),
         }
     }
 }
@@ -106,7 +106,7 @@ impl Marks {
         let key = (first..first.saturating_add(KEYS_A_MS)).find(is_free).unwrap_or(first);
         let bytes = serde_json::to_vec(mark).unwrap_or_default();
         self.records.put(std::iter::once((key, bytes.as_slice())))?;
-        let surplus = (keys.len() + 1).saturating_sub(MOST_MARKS);
+        let surplus = (keys.len() + 1).saturating_sub(MAX_MARKS);
         self.records.delete(keys.into_iter().take(surplus))
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::{Client, MOST_REDIRECTS, Tls, limited, with_resolver};
+use crate::{Client, MAX_REDIRECTS, Tls, limited, with_resolver};
 
 /// Clients that are kept at most: with other times each request makes one.
 const MOST: usize = 16;
@@ -21,7 +21,7 @@ impl KeptClients {
         if let Some(client) = known.get(&timeout) {
             return client.clone();
         }
-        let config = limited(timeout, MOST_REDIRECTS, &Tls::default()).max_idle_connections(0);
+        let config = limited(timeout, MAX_REDIRECTS, &Tls::default()).max_idle_connections(0);
         let client = with_resolver(config.build(), None);
         if known.len() < MOST {
             known.insert(timeout, client.clone());

@@ -27,11 +27,11 @@ use ureq::unversioned::transport::DefaultConnector;
 use self::name_resolver::NameResolver;
 
 /// The most redirects that a request follows, unless a client is made for fewer.
-pub const MOST_REDIRECTS: u32 = 10;
+pub const MAX_REDIRECTS: u32 = 10;
 
 /// Returns how many redirects requests with these headers follow: none with any, since a redirect would take credentials elsewhere.
 pub fn redirects_with(headers: &[(String, String)]) -> u32 {
-    if headers.is_empty() { MOST_REDIRECTS } else { 0 }
+    if headers.is_empty() { MAX_REDIRECTS } else { 0 }
 }
 
 /// Makes a client whose requests take no longer than `timeout`, and follow so many redirects; without any, the redirect is the answer. Any status of an answer is an answer.

@@ -10,7 +10,7 @@ use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::NextTimeout;
 
 /// Addresses of one host that are tried: the array of ureq has no more.
-const MOST_ADDRESSES: usize = 16;
+const MAX_ADDRESSES: usize = 16;
 
 /// Decides which addresses a client may connect to. The connection is made to the addresses that were checked: a name that has another
 /// address a moment later changes nothing.
@@ -50,7 +50,7 @@ impl Resolver for NameResolver {
             None => true,
         };
         let mut addresses = self.empty();
-        for address in found.iter().filter(is_permitted).take(MOST_ADDRESSES) {
+        for address in found.iter().filter(is_permitted).take(MAX_ADDRESSES) {
             addresses.push(SocketAddr::new(*address, port));
         }
         match &self.guard {

@@ -12,9 +12,9 @@ use super::receiver::{Receiver, Way, WebhookForm};
 use crate::json_records::{self, RecordChange};
 
 /// Deliveries that are over and still known.
-const MOST_OVER: usize = 100;
+const MAX_OVER: usize = 100;
 /// Deliveries that wait; what is beyond is given up, the oldest first.
-const MOST_WAITING: usize = 1000;
+const MAX_WAITING: usize = 1000;
 
 /// The subject of notifications: an alert, a change of a check.
 pub trait Subject: Clone + PartialEq + Serialize + DeserializeOwned {
@@ -203,7 +203,7 @@ impl DeliveryRecords {
         let over: Vec<i64> = known.iter().filter(is_over).map(|(key, _)| *key).collect();
         let waiting: Vec<i64> = known.iter().filter(|one| !is_over(one)).map(|(key, _)| *key).collect();
         let beyond = |keys: &[i64], most: usize| keys[..keys.len().saturating_sub(most)].to_vec();
-        let forgotten = [beyond(&over, MOST_OVER), beyond(&waiting, MOST_WAITING)].concat();
+        let forgotten = [beyond(&over, MAX_OVER), beyond(&waiting, MAX_WAITING)].concat();
         Ok(RecordChange { records: numbered.collect(), forgotten })
     }
 

@@ -16,7 +16,7 @@ mod state_changes;
 pub mod tables;
 
 pub use delivery::{Delivery, DeliveryRecords, Letter, Outcome, Subject, Variables};
-pub use outbox::{LONGEST_PAUSE_MS, Outbox, send_now};
+pub use outbox::{MAX_PAUSE_MS, Outbox, send_now};
 pub use receiver::{MailEncryption, MailOptions, Receiver, Way, WebhookForm};
 pub use state_changes::{ChangeRecords, StateChange};
 

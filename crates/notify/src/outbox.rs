@@ -17,14 +17,14 @@ use super::progress::Progress;
 use super::receiver::Receiver;
 
 /// Processes at a time.
-const MOST_JOBS: usize = 8;
+const MAX_JOBS: usize = 8;
 /// The longest pause before a failed notification is tried again, in milliseconds: the first is a second, each other one twice as long as the
 /// one before.
-pub const LONGEST_PAUSE_MS: i64 = 300_000;
+pub const MAX_PAUSE_MS: i64 = 300_000;
 /// A notification that could not be sent within a day is given up.
-const LONGEST_TRIED_MS: i64 = 86_400_000;
+const MAX_TRIED_MS: i64 = 86_400_000;
 /// A mail that some of its addresses have is tried again for the others for so long. The next notification of its subject waits meanwhile.
-const LONGEST_LEFT_MS: i64 = 600_000;
+const MAX_LEFT_MS: i64 = 600_000;
 /// The interval between two polls of a process that runs.
 const LOOK_AFTER_MS: i64 = 100;
 
@@ -129,20 +129,20 @@ impl Outbox {
             }
             Some(Some(progress)) => progress,
             // The next attempt is not due. Beyond the longest pause the clock was set back, and it is.
-            None if (now_ms + 1..=now_ms + LONGEST_PAUSE_MS).contains(&delivery.next_ms) => {
+            None if (now_ms + 1..=now_ms + MAX_PAUSE_MS).contains(&delivery.next_ms) => {
                 return Ok(Step { next_ms: Some(delivery.next_ms), is_done_with_file: false });
             }
             None => Progress::Waiting,
         };
         self.started.remove(&key);
-        let is_old = now_ms - delivery.created_ms > LONGEST_TRIED_MS;
+        let is_old = now_ms - delivery.created_ms > MAX_TRIED_MS;
         match progress {
             Progress::Delivered => end(delivery, Outcome::Delivered, String::new()),
             Progress::Unknown(reason) => end(delivery, Outcome::Unknown, reason),
             Progress::Interrupted => end(delivery, Outcome::Unknown, "its process was killed".to_owned()),
             Progress::DeliveredInPart { later, reason } => {
                 let begun_ms = *delivery.partly_ms.get_or_insert(now_ms);
-                if later.is_empty() || now_ms - begun_ms > LONGEST_LEFT_MS {
+                if later.is_empty() || now_ms - begun_ms > MAX_LEFT_MS {
                     return end(delivery, Outcome::Delivered, reason);
                 }
                 delivery.left_to = later;
@@ -150,7 +150,7 @@ impl Outbox {
             }
             // Some of its addresses have it.
             Progress::Failed(reason)
-                if delivery.partly_ms.is_some_and(|begun_ms| now_ms - begun_ms > LONGEST_LEFT_MS) =>
+                if delivery.partly_ms.is_some_and(|begun_ms| now_ms - begun_ms > MAX_LEFT_MS) =>
             {
                 end(delivery, Outcome::Delivered, reason)
             }
@@ -168,9 +168,9 @@ impl Outbox {
                         );
                     }
                     // Another configuration may have it again.
-                    return Ok(Step { next_ms: Some(now_ms + LONGEST_PAUSE_MS), is_done_with_file: false });
+                    return Ok(Step { next_ms: Some(now_ms + MAX_PAUSE_MS), is_done_with_file: false });
                 };
-                if self.jobs.len() < MOST_JOBS {
+                if self.jobs.len() < MAX_JOBS {
                     if !path.exists() {
                         write_job(&path, &job(delivery, receiver))?;
                     }
@@ -220,7 +220,7 @@ fn end<T: Subject>(delivery: &mut Delivery<T>, outcome: Outcome, reason: String)
 
 /// Plans the next attempt: later each time.
 fn again<T: Subject>(delivery: &mut Delivery<T>, reason: String, now_ms: i64) -> io::Result<Step> {
-    let pause_ms = 1000_i64.saturating_mul(1 << delivery.attempts.min(20)).min(LONGEST_PAUSE_MS);
+    let pause_ms = 1000_i64.saturating_mul(1 << delivery.attempts.min(20)).min(MAX_PAUSE_MS);
     delivery.reason = reason;
     delivery.attempts += 1;
     delivery.next_ms = now_ms + pause_ms;
@@ -379,7 +379,7 @@ mod tests {
         let failed = || Progress::Failed("450".to_owned());
         assert_eq!(ended(failed(), 5000), (None, left.clone(), 0));
         // It is over after ten minutes, and one line says who does not have it.
-        assert_eq!(ended(failed(), 1001 + LONGEST_LEFT_MS), (Some(Outcome::Delivered), left, 1));
+        assert_eq!(ended(failed(), 1001 + MAX_LEFT_MS), (Some(Outcome::Delivered), left, 1));
         fs::remove_dir_all(&directory).unwrap();
     }
 }

@@ -8,7 +8,7 @@ use store::{Records, StoreError};
 use crate::json_records::{self, RecordChange};
 
 /// Changes that are kept in one ledger.
-const MOST_CHANGES: usize = 500;
+const MAX_CHANGES: usize = 500;
 
 /// An alert began or ended, or the hard state of a check changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,9 +41,9 @@ impl ChangeRecords {
         let known: Vec<i64> = self.all(records)?.into_iter().map(|(key, _)| key).collect();
         let first = known.last().copied().unwrap_or(self.0.start) + 1;
         // More at a time than are kept: the newest.
-        let new = &new[new.len().saturating_sub(MOST_CHANGES)..];
+        let new = &new[new.len().saturating_sub(MAX_CHANGES)..];
         let records = (first..).zip(new).map(|(key, change)| (key, json_records::json(change))).collect();
-        let beyond = (known.len() + new.len()).saturating_sub(MOST_CHANGES).min(known.len());
+        let beyond = (known.len() + new.len()).saturating_sub(MAX_CHANGES).min(known.len());
         Ok(RecordChange { records, forgotten: known[..beyond].to_vec() })
     }
 }

@@ -10,7 +10,7 @@ use formats::shell;
 
 const USUAL_TIMEOUT: Duration = Duration::from_secs(30);
 /// A notification that takes longer comes too late.
-const LONGEST_TIMEOUT: Duration = Duration::from_secs(600);
+const MAX_TIMEOUT: Duration = Duration::from_secs(600);
 const ENCRYPTIONS: [(&str, MailEncryption); 3] =
     [("none", MailEncryption::None), ("starttls", MailEncryption::StartTls), ("tls", MailEncryption::Tls)];
 
@@ -73,7 +73,7 @@ fn receiver(table: &Options<'_, '_>) -> Result<Receiver, Fault> {
         }
     };
     let timeout = table.duration("timeout")?.unwrap_or(USUAL_TIMEOUT);
-    if timeout > LONGEST_TIMEOUT {
+    if timeout > MAX_TIMEOUT {
         return Err(table.fault_of("timeout", "expected 10m or less"));
     }
     let tells_ends = table.flag_or("ends", true)?;

@@ -13,7 +13,7 @@ use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
 use rustix::io::Errno;
 
 /// How often /proc/locks is read until it shows who has a lock.
-const MOST_READINGS: usize = 5;
+const MAX_READINGS: usize = 5;
 
 /// A file that can be locked. Closing it gives the lock back, unless a command has inherited it.
 #[derive(Debug)]
@@ -126,7 +126,7 @@ impl LockFile {
         };
         // The kernel gives it in pieces: a lock that goes in between can hide another one.
         let takers =
-            (0..MOST_READINGS).map(|_| takers()).find(|takers| !takers.is_empty()).unwrap_or_default();
+            (0..MAX_READINGS).map(|_| takers()).find(|takers| !takers.is_empty()).unwrap_or_default();
         let has_it = |pid: &u32| open_locks(*pid).iter().any(is_it);
         if takers.iter().all(has_it) {
             return takers.into_iter().map(Holder::Has).collect();

@@ -251,7 +251,7 @@ impl Captured {
 
     /// Opens a path where the kernel has no openat2(2), before 5.6: part by part, and symlinks are read here.
     fn open_by_parts(&self, whole: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
-        const MOST_LINKS: u32 = 40;
+        const MAX_LINKS: u32 = 40;
         let mut links = 0;
         // The directories from the root to where it is now, and the parts that are left, the next one last.
         let mut entered: Vec<OwnedFd> = Vec::new();
@@ -271,7 +271,7 @@ impl Captured {
             let is_link = FileType::from_raw_mode(fstat(&found)?.st_mode).is_symlink();
             if is_link && !(is_last && flags.contains(OFlags::NOFOLLOW)) {
                 links += 1;
-                if links > MOST_LINKS {
+                if links > MAX_LINKS {
                     return Err(Errno::LOOP);
                 }
                 let target = readlinkat(&found, "", Vec::new())?.to_string_lossy().into_owned();

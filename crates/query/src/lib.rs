@@ -44,7 +44,7 @@ pub use source::{OwnedSelection, Selection, Series, Source, StepAfter, Sums};
 pub use value::Answer;
 
 /// The most steps of an answer over time, Prometheus' own limit.
-pub const MOST_STEPS: i64 = 11_000;
+pub const MAX_STEPS: i64 = 11_000;
 
 /// An expression that can be evaluated.
 #[derive(Clone, Debug)]
@@ -130,9 +130,9 @@ impl Query {
         if to_ms < from_ms {
             return Err(QueryError::Malformed(Fault::new("the end is before the start")));
         }
-        if to_ms.saturating_sub(from_ms) / step_ms > MOST_STEPS {
+        if to_ms.saturating_sub(from_ms) / step_ms > MAX_STEPS {
             return Err(QueryError::Malformed(Fault::new(format!(
-                "exceeded maximum resolution of {MOST_STEPS} points per timeseries: take a longer step"
+                "exceeded maximum resolution of {MAX_STEPS} points per timeseries: take a longer step"
             ))));
         }
         if let kind @ (Kind::Text | Kind::Range) = self.expression.kind() {

@@ -21,12 +21,12 @@ use crate::kind::Kind;
 use crate::{patterns, place};
 
 /// Longer expressions are refused: each operator takes room on the stack.
-pub(crate) const LONGEST_BYTES: usize = 8192;
+pub(crate) const MAX_BYTES: usize = 8192;
 
 /// Parses an expression.
 pub(crate) fn parse(text: &str) -> Result<Expression, Fault> {
-    if text.len() > LONGEST_BYTES {
-        return Err(Fault::new(format!("an expression may have {LONGEST_BYTES} bytes")));
+    if text.len() > MAX_BYTES {
+        return Err(Fault::new(format!("an expression may have {MAX_BYTES} bytes")));
     }
     place::check_depth(text)?;
     patterns::check(text)?;

@@ -5,7 +5,7 @@ use formats::re2::WholeRegex;
 use crate::error::Fault;
 
 /// The most patterns of an expression.
-const MOST_PATTERNS: usize = 32;
+const MAX_PATTERNS: usize = 32;
 
 /// Checks patterns before anything compiles them without a limit of ours: their number, and the size of each. Those that are not valid are
 /// left to the parser.
@@ -22,8 +22,8 @@ pub(crate) fn check(text: &str) -> Result<(), Fault> {
                 let value = quoted(&mut rest, letter);
                 if std::mem::take(&mut is_pattern) {
                     count += 1;
-                    if count > MOST_PATTERNS {
-                        return Err(Fault::at(place, format!("more than {MOST_PATTERNS} patterns")));
+                    if count > MAX_PATTERNS {
+                        return Err(Fault::at(place, format!("more than {MAX_PATTERNS} patterns")));
                     }
                     if WholeRegex::is_too_large(&value) {
                         return Err(Fault::at(place, "this pattern is too large".to_owned()));
@@ -93,8 +93,8 @@ mod tests {
             );
         }
         let many = |count| vec!["a=~\"b\""; count].join(",");
-        assert_eq!(check(&many(MOST_PATTERNS)), Ok(()));
-        assert!(check(&many(MOST_PATTERNS + 1)).is_err());
+        assert_eq!(check(&many(MAX_PATTERNS)), Ok(()));
+        assert!(check(&many(MAX_PATTERNS + 1)).is_err());
         for text in [
             "up{a=\"\\\\pL{2000}\"}",
             "up{a=~\"(\"}",

@@ -7,7 +7,7 @@ use crate::function::FUNCTIONS;
 const DEEPEST: usize = 64;
 
 /// The most operators: each may be within the one before, and takes room on the stack of the thread that parses and evaluates it.
-const MOST_OPERATORS: usize = 128;
+const MAX_OPERATORS: usize = 128;
 /// The operators that are words.
 const OPERATOR_WORDS: [&str; 4] = ["and", "or", "unless", "atan2"];
 
@@ -33,11 +33,8 @@ pub(crate) fn check_depth(text: &str) -> Result<(), Fault> {
         let word = word_start.take().map_or("", |start: usize| &text[start..place]);
         let is_word = OPERATOR_WORDS.iter().any(|known| known.eq_ignore_ascii_case(word));
         operators += usize::from(is_word) + usize::from("+-*/%^=<>!".contains(letter));
-        if operators > MOST_OPERATORS {
-            return Err(Fault::at(
-                place.min(text.len() - 1),
-                format!("more than {MOST_OPERATORS} operators"),
-            ));
+        if operators > MAX_OPERATORS {
+            return Err(Fault::at(place.min(text.len() - 1), format!("more than {MAX_OPERATORS} operators")));
         }
         // In a comment nothing is an operator, or a quotation mark.
         if letter == '#' {

@@ -7,7 +7,7 @@ use store::{SeriesId, SeriesKind, Store};
 use crate::registry::Registry;
 
 /// Series that are recorded; a rule whose labels change all the time makes more.
-const MOST_SERIES: usize = 1000;
+const MAX_SERIES: usize = 1000;
 
 /// The alerts of a tick.
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ impl AlertSeries {
         self.now.clear();
         for name in names {
             if !self.known.contains_key(name) {
-                if self.known.len() >= MOST_SERIES {
+                if self.known.len() >= MAX_SERIES {
                     continue;
                 }
                 let registered = registry.register(name, SeriesKind::Gauge, store);

@@ -5,7 +5,7 @@ use facts::unit::{Nanos, Ratio};
 /// How long the cost is measured before anything is changed.
 const MEASURED: Nanos = Nanos(60_000_000_000);
 /// Ticks between two readings of all tasks, at most.
-const MOST_TICKS: u32 = 64;
+const MAX_TICKS: u32 = 64;
 
 /// Decides how often tasks are read.
 #[derive(Debug)]
@@ -69,7 +69,7 @@ impl Budget {
                 fitting.min(half).max(1)
             }
         };
-        let stride = stride.min(MOST_TICKS);
+        let stride = stride.min(MAX_TICKS);
         let is_changed = stride != self.stride;
         self.stride = stride;
         is_changed.then_some(StrideChange { used, stride })
@@ -82,9 +82,9 @@ impl Budget {
         let cost_at = |stride: u32| rest + of_rounds.0 * f64::from(self.stride) / f64::from(stride);
         let strides = std::iter::successors(Some(1), |stride| Some(stride * 2));
         strides
-            .take_while(|stride| *stride <= MOST_TICKS)
+            .take_while(|stride| *stride <= MAX_TICKS)
             .find(|stride| cost_at(*stride) <= limit.0)
-            .unwrap_or(MOST_TICKS)
+            .unwrap_or(MAX_TICKS)
     }
 }
 
@@ -119,6 +119,6 @@ mod tests {
         assert_eq!(minute(&mut budget, 9000, 0), None);
         budget.set_limit(Some(Ratio(0.0)));
         minute(&mut budget, 9, 9);
-        assert_eq!(budget.stride(), MOST_TICKS);
+        assert_eq!(budget.stride(), MAX_TICKS);
     }
 }

@@ -18,7 +18,7 @@ use crate::registry::Registry;
 /// The most containers that are described at a time.
 const MOST: usize = 2000;
 /// The most series: containers that come and go all day must not fill the memory.
-const MOST_SERIES: usize = 20_000;
+const MAX_SERIES: usize = 20_000;
 /// The most cgroups whose paths are read at one look, a file each.
 const PATHS_A_LOOK: usize = 512;
 /// The most containers that are sought at one look, in some files each.
@@ -92,8 +92,8 @@ impl ContainerSeries {
             if self.known.contains_key(name) {
                 continue;
             }
-            if self.known.len() >= MOST_SERIES {
-                return registry.refuse(MOST_SERIES);
+            if self.known.len() >= MAX_SERIES {
+                return registry.refuse(MAX_SERIES);
             }
             self.known.insert(name.clone(), registry.register(name, SeriesKind::Gauge, store));
         }

@@ -21,7 +21,7 @@ const DATABASE_ENDS: [&str; 3] = [".sqlite", ".sqlite-wal", ".sqlite-shm"];
 /// The most bytes of a history in memory.
 const FALLBACK_BYTES: u64 = 64_000_000;
 /// A locked history is tried so often, with these pauses.
-const MOST_TRIES: usize = 40;
+const MAX_TRIES: usize = 40;
 const BETWEEN_TRIES: Duration = Duration::from_millis(250);
 
 /// A directory that no other agent records into, as long as this is kept.
@@ -54,7 +54,7 @@ impl DataDirectory {
 
     /// Opens the history. One that another process has locked, as a copy of it does for a moment, is waited for.
     fn open_when_free(options: &RecorderOptions) -> Result<(Self, Store), RecorderError> {
-        for _ in 1..MOST_TRIES {
+        for _ in 1..MAX_TRIES {
             match Self::open(&options.data, &options.retention, false) {
                 Err(RecorderError::Store(_, error)) if error.is_busy() => thread::sleep(BETWEEN_TRIES),
                 opened => return opened,

@@ -11,7 +11,7 @@ use service::frames::{push, take};
 
 const READ_BYTES: usize = 64 * 1024;
 /// The most bytes that are received beyond one body before frames are handled.
-const MOST_RECEIVED_BYTES: usize = 8 << 20;
+const MAX_RECEIVED_BYTES: usize = 8 << 20;
 
 /// A nonblocking connection that sends and receives frames.
 #[derive(Debug)]
@@ -90,7 +90,7 @@ impl Link {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break Ok(()),
                 Err(error) => break Err(error),
             }
-            if self.received.len() > self.most_body_bytes + MOST_RECEIVED_BYTES {
+            if self.received.len() > self.most_body_bytes + MAX_RECEIVED_BYTES {
                 self.handle(&mut handle)?;
             }
         };

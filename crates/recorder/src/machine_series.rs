@@ -13,7 +13,7 @@ use store::{SeriesId, Store};
 use crate::registry::Registry;
 
 /// The most series of one agent: devices that come with other names all the time must not fill its memory.
-const MOST_SERIES: usize = 50_000;
+const MAX_SERIES: usize = 50_000;
 
 /// The numbers and names of series, so that a tick makes no names.
 #[derive(Debug, Default)]
@@ -34,7 +34,7 @@ impl MachineSeries {
         let mut add = |number: usize, metric: &Metric, labels: &[LabelValue<'_>], value: f64| {
             let place = match places.entry(key(number, labels)) {
                 Entry::Occupied(place) => *place.get(),
-                Entry::Vacant(_) if names.len() >= MOST_SERIES => return registry.refuse(MOST_SERIES),
+                Entry::Vacant(_) if names.len() >= MAX_SERIES => return registry.refuse(MAX_SERIES),
                 Entry::Vacant(place) => {
                     names.push(registry.register(&name(metric, labels), series_kind(metric.kind), store));
                     *place.insert(names.len() - 1)

@@ -9,11 +9,11 @@ use history::metrics::ALERTS;
 use serde::{Deserialize, Serialize};
 
 /// The most alerts that are recorded as series.
-const MOST_ALERTS: usize = 1000;
+const MAX_ALERTS: usize = 1000;
 /// Receivers whose figures are recorded.
-const MOST_RECEIVERS: usize = 64;
+const MAX_RECEIVERS: usize = 64;
 /// The longest name of such a series.
-const MOST_NAME_BYTES: usize = 2048;
+const MAX_NAME_BYTES: usize = 2048;
 
 /// A message from the recorder. Its body is described with each.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -141,10 +141,10 @@ pub struct ReceiverFigures {
 impl ServerReport {
     /// Removes what is not recorded: alerts that are too many, too long, or of another metric than `ALERTS`, and receivers beyond a bound.
     pub fn validated(mut self) -> Self {
-        self.receivers.truncate(MOST_RECEIVERS);
-        self.receivers.retain(|receiver| receiver.name.len() <= MOST_NAME_BYTES);
-        self.alerts.truncate(MOST_ALERTS);
-        self.alerts.retain(|name| name.len() <= MOST_NAME_BYTES && name.starts_with(ALERTS));
+        self.receivers.truncate(MAX_RECEIVERS);
+        self.receivers.retain(|receiver| receiver.name.len() <= MAX_NAME_BYTES);
+        self.alerts.truncate(MAX_ALERTS);
+        self.alerts.retain(|name| name.len() <= MAX_NAME_BYTES && name.starts_with(ALERTS));
         self
     }
 }

@@ -31,7 +31,7 @@ use service::{Level, Log};
 /// Cgroups and processes whose names are looked up in one tick.
 const NAMES_A_TICK: usize = 32;
 /// Those that wait for this; the others keep their numbers.
-const MOST_UNNAMED: usize = 4096;
+const MAX_UNNAMED: usize = 4096;
 
 /// The sources and the store of a tick.
 pub(crate) struct Recorder {
@@ -258,7 +258,7 @@ impl Recorder {
             let command =
                 (is_process && self.options.command_lines.is_some()).then_some(Named::Command(row.key));
             for named in [row.cgroup.map(Named::Cgroup), command].into_iter().flatten() {
-                if self.unnamed.len() < MOST_UNNAMED && !self.store.knows(named) {
+                if self.unnamed.len() < MAX_UNNAMED && !self.store.knows(named) {
                     // Of several tasks in one cgroup the last is asked: it is most likely to be there still.
                     self.unnamed.insert(named, row.key);
                 }

@@ -27,19 +27,19 @@ use service::{Level, Log};
 
 /// The delay before the first restart. It doubles with each restart, up to the longest.
 const FIRST_DELAY: Nanos = Nanos(1_000_000_000);
-const LONGEST_DELAY: Nanos = Nanos(60_000_000_000);
+const MAX_DELAY: Nanos = Nanos(60_000_000_000);
 /// After running for so long the delay starts over.
 const HEALTHY_AFTER: Nanos = Nanos(60_000_000_000);
 /// The most bytes that are queued for a server that does not read. Beyond it rounds are skipped, and all tasks are sent later.
-const MOST_QUEUED_BYTES: usize = 32 << 20;
+const MAX_QUEUED_BYTES: usize = 32 << 20;
 /// A server that has not read for so long is killed.
 const STALL_TIMEOUT: Nanos = Nanos(60_000_000_000);
 /// The most series whose names a server gets. Series that come and go all the time would fill its memory.
-const MOST_SERIES: usize = 100_000;
+const MAX_SERIES: usize = 100_000;
 /// The names of one message.
 const NAMES_A_MESSAGE: usize = 500;
 /// The server sends no bodies.
-const MOST_BODY_BYTES: usize = 0;
+const MAX_BODY_BYTES: usize = 0;
 /// The timeout of a shutdown, and how often its end is polled.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
@@ -163,7 +163,7 @@ impl ServerProcess {
         let pid = command.start()?;
         Ok(Running {
             pid,
-            link: Link::new(stream, MOST_BODY_BYTES)?,
+            link: Link::new(stream, MAX_BODY_BYTES)?,
             started_at: now,
             subscription: Subscription::default(),
             encoder: None,
@@ -177,7 +177,7 @@ impl ServerProcess {
 
     fn schedule_restart(&mut self, now: Nanos) {
         self.start_at = now + self.delay;
-        self.delay = Nanos(self.delay.0.saturating_mul(2)).min(LONGEST_DELAY);
+        self.delay = Nanos(self.delay.0.saturating_mul(2)).min(MAX_DELAY);
     }
 
     /// Returns the socket, which becomes readable when a message arrives, and writable when there is room for queued ones.
@@ -277,7 +277,7 @@ impl ServerProcess {
         let is_useless = self.running.as_mut().is_some_and(|running| {
             let link = &running.link;
             let stalled = running.stall.after(link.sent_bytes(), link.queued_bytes(), now);
-            stalled >= STALL_TIMEOUT || running.numbers.len() > MOST_SERIES
+            stalled >= STALL_TIMEOUT || running.numbers.len() > MAX_SERIES
         });
         if is_useless {
             self.kill();
@@ -323,7 +323,7 @@ impl ServerProcess {
 
 impl Running {
     fn is_full(&self) -> bool {
-        self.link.queued_bytes() > MOST_QUEUED_BYTES
+        self.link.queued_bytes() > MAX_QUEUED_BYTES
     }
 
     fn queue_tick(&mut self, latest: Latest<'_>) {

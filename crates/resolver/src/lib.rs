@@ -21,7 +21,7 @@ use self::name_server::ask;
 pub const USUAL_TIMEOUT: Duration = Duration::from_secs(10);
 const PORT: u16 = 53;
 /// What a server has for one question at least, if there is so much time.
-const SHORTEST_PATIENCE: Duration = Duration::from_millis(300);
+const MIN_PATIENCE: Duration = Duration::from_millis(300);
 /// The addresses of one family wait so long for those of the other.
 const LATE_FAMILY: Duration = Duration::from_secs(1);
 
@@ -138,7 +138,7 @@ impl Resolver {
                 // One that is dead leaves time for the others.
                 let left = until.saturating_duration_since(Instant::now());
                 let others = u32::try_from(count - number).unwrap_or(u32::MAX);
-                let patience = self.conf.timeout.min(left / (others + 1)).max(SHORTEST_PATIENCE.min(left));
+                let patience = self.conf.timeout.min(left / (others + 1)).max(MIN_PATIENCE.min(left));
                 let server = self.servers[place];
                 let shown = server.ip();
                 failure = match ask(server, self.conf.uses_tcp, name, family, Instant::now() + patience) {

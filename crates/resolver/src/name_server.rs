@@ -57,7 +57,7 @@ fn over_udp(server: SocketAddr, question: &[u8], until: Instant) -> io::Result<R
     let socket = UdpSocket::bind((own, 0))?;
     socket.connect(server)?;
     socket.send(question)?;
-    let mut memory = [0; dns::MOST_UDP_BYTES];
+    let mut memory = [0; dns::MAX_UDP_BYTES];
     loop {
         socket.set_read_timeout(Some(left(until)?))?;
         let length = socket.recv(&mut memory)?;

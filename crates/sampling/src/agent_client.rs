@@ -17,10 +17,10 @@ use probe::tasks::BetterRows;
 use crate::agent_protocol::{Hello, Reply, Request};
 
 /// The agent answers from memory, at the latest with its next tick.
-const LONGEST_WAIT: Duration = Duration::from_secs(3);
+const MAX_WAIT: Duration = Duration::from_secs(3);
 const BYTES_AT_A_TIME: usize = 64 * 1024;
 /// Ticks of which a reader that is slow may fall behind; the agent closes the connection sooner.
-const MOST_ROUNDS: usize = 4096;
+const MAX_ROUNDS: usize = 4096;
 
 /// A connection to the agent.
 #[derive(Debug)]
@@ -39,15 +39,15 @@ impl AgentClient {
     /// If no agent listens there, or it does not answer.
     pub fn connect(path: &Path) -> io::Result<Self> {
         let mut stream = UnixStream::connect(path)?;
-        stream.set_read_timeout(Some(LONGEST_WAIT))?;
-        stream.set_write_timeout(Some(LONGEST_WAIT))?;
+        stream.set_read_timeout(Some(MAX_WAIT))?;
+        stream.set_write_timeout(Some(MAX_WAIT))?;
         let mut received = Vec::new();
         let hello = match next_reply(&mut stream, &mut received)? {
             Reply::Hello(hello) => hello,
             reply => return Err(unexpected(reply)),
         };
         // The next tick may be as far away as its interval.
-        let wait = Duration::from_nanos(hello.interval.0.saturating_mul(2)).max(LONGEST_WAIT);
+        let wait = Duration::from_nanos(hello.interval.0.saturating_mul(2)).max(MAX_WAIT);
         stream.set_read_timeout(Some(wait))?;
         Ok(Self { stream, received, hello, decoder: RoundDecoder::default(), has_begun: false })
     }
@@ -101,7 +101,7 @@ impl AgentClient {
         }
         let mut tables = RoundTables::default();
         let mut is_whole = false;
-        while tables.rounds.rows() < MOST_ROUNDS {
+        while tables.rounds.rows() < MAX_ROUNDS {
             let reply = match std::mem::take(&mut is_waiting) {
                 true => Some(next_reply(&mut self.stream, &mut self.received)?),
                 false => self.reply_that_is_there()?,

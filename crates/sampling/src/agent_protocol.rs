@@ -10,9 +10,9 @@ use facts::varint;
 /// The version of the protocol.
 pub const VERSION: u8 = 1;
 /// Bytes of a request, at most.
-pub const MOST_REQUEST_BYTES: usize = 64;
+pub const MAX_REQUEST_BYTES: usize = 64;
 /// Bytes of a reply, at most.
-pub const MOST_REPLY_BYTES: usize = 64 << 20;
+pub const MAX_REPLY_BYTES: usize = 64 << 20;
 
 /// A request of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +102,7 @@ impl Request {
     /// If the bytes are no request.
     pub fn take(received: &mut Vec<u8>) -> Result<Option<Self>, ProtocolError> {
         // What stands after the kind is for later versions, and ignored.
-        let Some((kind, _)) = take(received, MOST_REQUEST_BYTES)? else { return Ok(None) };
+        let Some((kind, _)) = take(received, MAX_REQUEST_BYTES)? else { return Ok(None) };
         match kind {
             TASKS => Ok(Some(Self::Tasks)),
             STATUS => Ok(Some(Self::Status)),
@@ -151,7 +151,7 @@ impl Reply {
     /// # Errors
     /// If the bytes are no reply.
     pub fn take(received: &mut Vec<u8>) -> Result<Option<Self>, ProtocolError> {
-        let Some((kind, body)) = take(received, MOST_REPLY_BYTES)? else { return Ok(None) };
+        let Some((kind, body)) = take(received, MAX_REPLY_BYTES)? else { return Ok(None) };
         Self::decode(kind, &body).map(Some).ok_or(ProtocolError::Malformed)
     }
 

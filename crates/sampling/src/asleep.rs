@@ -11,14 +11,14 @@ use probe::own_thread_cpu_time;
 use probe::waits::WaitReader;
 
 /// The shortest time between two looks.
-const LEAST_PAUSE: Duration = Duration::from_millis(20);
+const MIN_PAUSE: Duration = Duration::from_millis(20);
 /// A look is followed by a pause so many times as long as the CPU time that it took: it takes a hundredth of a CPU at most.
 const PAUSES: u32 = 100;
 /// The most keys that are kept apart.
-const MOST_KEYS: usize = 1024;
+const MAX_KEYS: usize = 1024;
 /// The most reasons that are named, and the least part of what was seen for which one is.
-const MOST_REASONS: usize = 3;
-const LEAST_PART: f64 = 0.05;
+const MAX_REASONS: usize = 3;
+const MIN_PART: f64 = 0.05;
 
 /// For what the threads of something slept: how often each reason was seen, the most frequent first.
 pub type Reasons = Vec<(WaitReason, u64)>;
@@ -53,7 +53,7 @@ impl<K: Ord> Asleep<K> {
 
     /// Adds what the threads of a process do.
     pub fn add(&mut self, key: K, process: &ProcessNow) {
-        if self.0.len() >= MOST_KEYS && !self.0.contains_key(&key) {
+        if self.0.len() >= MAX_KEYS && !self.0.contains_key(&key) {
             return;
         }
         let reasons = self.0.entry(key).or_default();
@@ -77,8 +77,8 @@ pub fn words(reasons: &[(WaitReason, u64)]) -> String {
     let part = |looks: u64| looks as f64 / all.max(1) as f64;
     let parts: Vec<String> = reasons
         .iter()
-        .filter(|(_, looks)| part(*looks) >= LEAST_PART)
-        .take(MOST_REASONS)
+        .filter(|(_, looks)| part(*looks) >= MIN_PART)
+        .take(MAX_REASONS)
         .map(|(reason, looks)| format!("{:.0} % {}", part(*looks) * 100.0, reason.name()))
         .collect();
     if parts.is_empty() { String::new() } else { format!("≈ {}", parts.join(", ")) }
@@ -104,7 +104,7 @@ impl<K: Ord + Send + 'static> AsleepWatch<K> {
         let watch = move || {
             // Without /proc nothing is seen.
             let Ok(mut reader) = WaitReader::open() else { return };
-            let mut pause = LEAST_PAUSE;
+            let mut pause = MIN_PAUSE;
             while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
                 let before = own_thread_cpu_time();
                 reader.look_again();
@@ -114,7 +114,7 @@ impl<K: Ord + Send + 'static> AsleepWatch<K> {
                     }
                 }
                 let took = own_thread_cpu_time().saturating_sub(before);
-                pause = LEAST_PAUSE.max(Duration::from_nanos(took.0) * PAUSES);
+                pause = MIN_PAUSE.max(Duration::from_nanos(took.0) * PAUSES);
             }
         };
         std::thread::Builder::new().name("asleep".to_owned()).spawn(watch).ok()?;

@@ -12,7 +12,7 @@ const OWN: u64 = 1 << 62;
 /// The path of a process is read again once in this number of rounds. A move to another cgroup is noticed at most so many rounds later.
 const ROUNDS: u32 = 8;
 /// The most paths that get an id, more than a machine has cgroups. The cgroup of a process in a further path is not known.
-const MOST_PATHS: usize = 100_000;
+const MAX_PATHS: usize = 100_000;
 
 /// The ids that paths were given, and the cgroup of each process as it was read last.
 #[derive(Debug, Default)]
@@ -61,7 +61,7 @@ impl CgroupIds {
         if let Some(id) = self.ids.get(&path) {
             return Some(*id);
         }
-        if self.paths.len() >= MOST_PATHS {
+        if self.paths.len() >= MAX_PATHS {
             return None;
         }
         let id = OWN + self.paths.len() as u64;

@@ -11,7 +11,7 @@ use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::{Errno, read};
 
 /// Output beyond this is read and dropped.
-const MOST_BYTES: usize = 64 * 1024;
+const MAX_BYTES: usize = 64 * 1024;
 /// The number of bytes of a flood that are read at a time, so that the caller's other work goes on.
 const BYTES_AT_A_TIME: usize = 256 * 1024;
 
@@ -103,7 +103,7 @@ impl CommandRun {
                 }
                 Ok(length) => {
                     taken += length;
-                    let room = MOST_BYTES.saturating_sub(self.output.len());
+                    let room = MAX_BYTES.saturating_sub(self.output.len());
                     let is_full = length > room;
                     self.output.extend_from_slice(&chunk[..length.min(room)]);
                     if self.is_by_line {

@@ -9,7 +9,7 @@ use formats::containers::{self, ContainerDescription};
 use probe::named;
 
 /// Larger files are not read. A list of ten thousand containers has some megabytes.
-const LARGEST_FILE_BYTES: u64 = 16 << 20;
+const MAX_FILE_BYTES: u64 = 16 << 20;
 /// The directories of containers/storage that have lists, by its driver.
 const STORAGE_DRIVERS: [&str; 4] = ["overlay", "vfs", "btrfs", "zfs"];
 const LISTS: [&str; 2] = ["containers.json", "volatile-containers.json"];
@@ -111,7 +111,7 @@ impl ContainerFiles {
 }
 
 fn read(path: &Path) -> Option<Vec<u8>> {
-    named::read(path, LARGEST_FILE_BYTES).ok()
+    named::read(path, MAX_FILE_BYTES).ok()
 }
 
 fn entries(directory: &Path) -> impl Iterator<Item = PathBuf> + use<> {

@@ -12,7 +12,7 @@ use probe::cgroup_tasks::Cgroup;
 use crate::container_files::ContainerFiles;
 
 /// More containers than a machine has.
-const MOST_SOUGHT: usize = 10_000;
+const MAX_SOUGHT: usize = 10_000;
 
 /// Finds a cgroup by its directory, its path, or the name of its unit or container.
 ///
@@ -48,7 +48,7 @@ impl MetContainers {
     pub fn cgroup_name<'p>(&'p mut self, path: &'p str) -> CgroupName<'p> {
         for id in CgroupName::of(path).ids() {
             let Some(files) = &mut self.files else { break };
-            if self.sought.len() >= MOST_SOUGHT {
+            if self.sought.len() >= MAX_SOUGHT {
                 (self.sought, self.names) = (HashSet::new(), ContainerNames::default());
             }
             if !self.sought.insert(id.to_owned()) {

@@ -10,7 +10,7 @@ use probe::roots::RootError;
 use probe::survey::Survey;
 
 /// Interfaces that are remembered. On some hosts new ones and new names come without end.
-const MOST_INTERFACES: usize = 4096;
+const MAX_INTERFACES: usize = 4096;
 
 /// Knows which interfaces have hardware. Each is looked up once.
 pub struct NetworkTotal {
@@ -33,7 +33,7 @@ impl NetworkTotal {
             let name = interface.name.as_str();
             if !self.has_hardware.contains_key(name) {
                 let device = format!("/sys/class/net/{name}/device");
-                if self.has_hardware.len() > MOST_INTERFACES {
+                if self.has_hardware.len() > MAX_INTERFACES {
                     self.has_hardware.clear();
                 }
                 self.has_hardware.insert(name.to_owned(), self.survey.exists(&device).is_ok());

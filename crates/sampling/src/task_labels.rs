@@ -14,7 +14,7 @@ use crate::cgroup_ids::CgroupIds;
 /// More than a screen has; beyond this all are read again.
 const KEPT: usize = 4096;
 /// Tasks of one row whose cgroup is looked for.
-const MOST_ASKED: usize = 4;
+const MAX_ASKED: usize = 4;
 
 /// Command lines and cgroups that were read.
 pub struct TaskLabels {
@@ -89,7 +89,7 @@ impl TaskLabels {
             return self.cgroups.get(&id).map(String::as_str);
         }
         // The path can be read of any of its tasks, but not of one that is ending.
-        let asked = living.take(MOST_ASKED).find(|task| self.cgroup(task.key, row.cgroup()).is_some())?;
+        let asked = living.take(MAX_ASKED).find(|task| self.cgroup(task.key, row.cgroup()).is_some())?;
         self.cgroup(asked.key, row.cgroup())
     }
 

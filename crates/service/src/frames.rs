@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// The longest head.
-const MOST_HEAD_BYTES: usize = 4 << 20;
+const MAX_HEAD_BYTES: usize = 4 << 20;
 
 /// Appends a frame.
 pub fn push(head: &impl Serialize, bodies: &[&[u8]], out: &mut Vec<u8>) {
@@ -33,7 +33,7 @@ pub fn take<T: DeserializeOwned>(
     let length =
         |at: usize| u32::from_le_bytes([lengths[at], lengths[at + 1], lengths[at + 2], lengths[at + 3]]);
     let (head_bytes, body_bytes) = (length(0) as usize, length(4) as usize);
-    if head_bytes > MOST_HEAD_BYTES || body_bytes > most_body_bytes {
+    if head_bytes > MAX_HEAD_BYTES || body_bytes > most_body_bytes {
         return Err(malformed("a frame is too long"));
     }
     if rest.len() < head_bytes + body_bytes {

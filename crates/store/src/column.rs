@@ -14,7 +14,7 @@ const FLOATS: u8 = 3;
 const WITH_GAPS: u8 = 0x80;
 
 /// Above this, floating point does not represent every integer.
-const LARGEST_INTEGER: f64 = 9_007_199_254_740_992.0;
+const MAX_INTEGER: f64 = 9_007_199_254_740_992.0;
 
 /// Compresses values; `None` stands where a tick has none. Returns `None` if no tick has any.
 pub(crate) fn encode(values: &[Option<f64>]) -> Option<Vec<u8>> {
@@ -62,9 +62,8 @@ pub(crate) fn decode(bytes: &[u8], ticks: usize) -> Option<Vec<Option<f64>>> {
 
 /// The integer that a value is.
 pub(crate) fn integer(value: f64) -> Option<i64> {
-    let is_integer = value.abs() < LARGEST_INTEGER
-        && value.trunc() == value
-        && !(value == 0.0 && value.is_sign_negative());
+    let is_integer =
+        value.abs() < MAX_INTEGER && value.trunc() == value && !(value == 0.0 && value.is_sign_negative());
     is_integer.then_some(value as i64)
 }
 

@@ -49,8 +49,8 @@ impl Retention {
 }
 
 /// The most windows of a block, and the most blocks that are merged into one.
-const MOST_WINDOWS: i64 = block::BLOCK_TICKS as i64;
-const MOST_SOURCES: usize = 64;
+const MAX_WINDOWS: i64 = block::BLOCK_TICKS as i64;
+const MAX_SOURCES: usize = 64;
 /// Series that are thinned in one tick.
 const SERIES_A_TICK: usize = 16;
 /// Free pages that are given back to the filesystem in one tick.
@@ -272,11 +272,11 @@ struct Group {
 impl Group {
     fn has_room(&self, next: BlockKey, windows: i64) -> bool {
         let is_next = self.sources.last().is_some_and(|last| last.position + last.span == next.position);
-        is_next && self.sources.len() < MOST_SOURCES && self.windows + windows <= MOST_WINDOWS
+        is_next && self.sources.len() < MAX_SOURCES && self.windows + windows <= MAX_WINDOWS
     }
 
     fn is_full(&self) -> bool {
-        self.windows + MOST_WINDOWS / 10 > MOST_WINDOWS || self.sources.len() == MOST_SOURCES
+        self.windows + MAX_WINDOWS / 10 > MAX_WINDOWS || self.sources.len() == MAX_SOURCES
     }
 }
 

@@ -52,7 +52,7 @@ impl SeriesNames {
             let id: u32 = row.get(0)?;
             // Numbers are given without gaps.
             let place = usize::try_from(id).unwrap_or(usize::MAX);
-            if place < names.by_id.len() || place > names.by_id.len() + MOST_MISSING {
+            if place < names.by_id.len() || place > names.by_id.len() + MAX_MISSING {
                 names.damaged += 1;
                 continue;
             }
@@ -129,7 +129,7 @@ impl SeriesNames {
 }
 
 /// Numbers that may be missing in a row; more can only be a damaged number.
-const MOST_MISSING: usize = 100_000;
+const MAX_MISSING: usize = 100_000;
 
 fn decode(body: &[u8]) -> Option<(String, SeriesKind)> {
     let (letter, name) = body.split_first()?;

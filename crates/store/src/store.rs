@@ -30,8 +30,8 @@ const COLUMNS_A_TICK: usize = 32;
 const SYNC_INTERVAL: Nanos = Nanos(10_000_000_000);
 
 /// The delay before a failed write is tried again. It doubles with each failure, up to the longest.
-const SHORTEST_RETRY: Nanos = Nanos(1_000_000_000);
-const LONGEST_RETRY: Nanos = Nanos(16_000_000_000);
+const MIN_RETRY: Nanos = Nanos(1_000_000_000);
+const MAX_RETRY: Nanos = Nanos(16_000_000_000);
 /// The most ticks of one transaction: if it fails, the work for it was in vain.
 const TICKS_A_WRITE: usize = 120;
 
@@ -157,7 +157,7 @@ impl Store {
             must_reopen: false,
             identity: aside::identity(path),
             retry_at: Nanos(0),
-            retry: SHORTEST_RETRY,
+            retry: MIN_RETRY,
             tasks: TaskRecorder::after(last_chunk),
             newest_ns: 0,
             synced_at: Nanos(0),
@@ -235,10 +235,10 @@ impl Store {
         }
         let result = self.write_tick(tick.clock, synced);
         match result {
-            Ok(()) => self.retry = SHORTEST_RETRY,
+            Ok(()) => self.retry = MIN_RETRY,
             Err(_) => {
                 self.retry_at = now + self.retry;
-                self.retry = Nanos(self.retry.0 * 2).min(LONGEST_RETRY);
+                self.retry = Nanos(self.retry.0 * 2).min(MAX_RETRY);
             }
         }
         result

@@ -11,7 +11,7 @@ use crate::StoreError;
 use crate::checksum;
 
 /// Names that are kept in memory; beyond this they are written again.
-const MOST_KEPT: usize = 65_536;
+const MAX_KEPT: usize = 65_536;
 
 /// A thing that has a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -52,7 +52,7 @@ impl TaskNames {
     }
 
     pub(crate) fn add(&mut self, boot: i64, named: Named, name: &str) {
-        if self.names.len() >= MOST_KEPT {
+        if self.names.len() >= MAX_KEPT {
             self.names.clear();
         }
         self.names.insert(named, Entry { boot, name: name.to_owned(), is_written: false });

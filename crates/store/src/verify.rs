@@ -11,7 +11,7 @@ use crate::task_names;
 use crate::tasks::read_chunk;
 
 /// Findings of one kind after which no more are listed.
-const MOST_FINDINGS: usize = 20;
+const MAX_FINDINGS: usize = 20;
 
 /// Checks a file: SQLite's own structure, then every row that this crate wrote. Returns what is damaged.
 pub(crate) fn verify(
@@ -46,7 +46,7 @@ struct Findings<'p> {
 
 impl Findings<'_> {
     fn add(&mut self, what: &str) {
-        if self.found.len() < MOST_FINDINGS {
+        if self.found.len() < MAX_FINDINGS {
             self.found.push(format!("{}: {what}", self.path.display()));
         }
     }

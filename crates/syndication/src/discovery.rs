@@ -10,7 +10,7 @@ use crate::entry_text::tokenize;
 use crate::web_address::parse_url;
 
 /// Addresses of a page that are offered.
-const MOST_FEEDS: usize = 20;
+const MAX_FEEDS: usize = 20;
 
 /// A feed that a page names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,7 +33,7 @@ pub(crate) fn find_feeds(html: &str, address: &str) -> Vec<FoundFeed> {
         let Ok(url) = url.map_err(|error| error.to_string()).and_then(|url| parse_url(url.as_str())) else {
             continue;
         };
-        if found.len() < MOST_FEEDS && !found.iter().any(|known| known.url == url.as_str()) {
+        if found.len() < MAX_FEEDS && !found.iter().any(|known| known.url == url.as_str()) {
             found.push(FoundFeed { url: url.into(), title });
         }
     }

@@ -21,8 +21,8 @@ use crate::stray_brackets::escape_stray_brackets;
 use crate::web_address::page_address;
 
 /// Entries of a document; others are left out.
-const MOST_ENTRIES: usize = 5000;
-const MOST_TITLE_BYTES: usize = 2000;
+const MAX_ENTRIES: usize = 5000;
+const MAX_TITLE_BYTES: usize = 2000;
 
 /// A feed as its document has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -141,11 +141,11 @@ fn parsed(feed: Feed, hint: Option<Duration>, address: &str) -> ParsedFeed {
 /// As many as are taken of one document: the newest by their dates, wherever they stand in it; those without a date come last, and the first
 /// of these before the others.
 fn newest(mut entries: Vec<Entry>) -> Vec<Entry> {
-    if entries.len() > MOST_ENTRIES {
+    if entries.len() > MAX_ENTRIES {
         let date = |entry: &Entry| entry.published.or(entry.updated);
         let mut places: Vec<usize> = (0..entries.len()).collect();
         places.sort_by_key(|place| std::cmp::Reverse(date(&entries[*place])));
-        let taken: HashSet<usize> = places.into_iter().take(MOST_ENTRIES).collect();
+        let taken: HashSet<usize> = places.into_iter().take(MAX_ENTRIES).collect();
         let mut place = 0..;
         entries.retain(|_| place.next().is_some_and(|place| taken.contains(&place)));
     }
@@ -186,7 +186,7 @@ fn parsed_entry(entry: Entry, authors_of_feed: &str) -> ParsedEntry {
         identity: entry.id.trim().to_owned(),
         link,
         title: entry.title.as_ref().map(title_of).unwrap_or_default(),
-        author: cut(authors, MOST_TITLE_BYTES),
+        author: cut(authors, MAX_TITLE_BYTES),
         published_ms: date.map(|date| date.timestamp_millis()),
         content,
         base: entry.base.unwrap_or_default(),
@@ -194,7 +194,7 @@ fn parsed_entry(entry: Entry, authors_of_feed: &str) -> ParsedEntry {
     if parsed.identity.is_empty() {
         parsed.identity = format!("content:{}", content_digest(&parsed));
     }
-    parsed.identity = cut(parsed.identity, MOST_TITLE_BYTES);
+    parsed.identity = cut(parsed.identity, MAX_TITLE_BYTES);
     parsed
 }
 
@@ -222,7 +222,7 @@ fn title_of(title: &Text) -> String {
         "plain" => title_text(&title.content),
         _ => plain_text(&title.content, usize::MAX),
     };
-    cut(text.split_whitespace().collect::<Vec<_>>().join(" "), MOST_TITLE_BYTES)
+    cut(text.split_whitespace().collect::<Vec<_>>().join(" "), MAX_TITLE_BYTES)
 }
 
 /// A text that is not longer, cut between letters.

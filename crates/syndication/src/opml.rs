@@ -12,11 +12,11 @@ use crate::repair::repair;
 use crate::web_address::with_scheme;
 
 /// Feeds of a file.
-const MOST_OUTLINES: usize = 10_000;
+const MAX_OUTLINES: usize = 10_000;
 /// A folder's name; longer ones are cut, for each feed has its own copy.
-const MOST_NAME_BYTES: usize = 300;
+const MAX_NAME_BYTES: usize = 300;
 /// A longer file must be well-formed: its repair may take time by the square of its attributes.
-const MOST_REPAIRED_BYTES: usize = 128 * 1024;
+const MAX_REPAIRED_BYTES: usize = 128 * 1024;
 
 /// Why a file is not a list of subscriptions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl std::error::Error for MalformedOutline {}
 pub fn read(document: &[u8]) -> Result<Vec<Outline>, MalformedOutline> {
     let text = decode(document, "");
     match read_text(&text) {
-        Err(_) if text.len() <= MOST_REPAIRED_BYTES => read_text(&repair(&text)),
+        Err(_) if text.len() <= MAX_REPAIRED_BYTES => read_text(&repair(&text)),
         read => read,
     }
 }
@@ -57,7 +57,7 @@ fn read_text(text: &str) -> Result<Vec<Outline>, MalformedOutline> {
                         outlines.push(outline);
                         folders.push(folders.last().cloned().unwrap_or_default());
                     }
-                    None => folders.push(name[..name.floor_char_boundary(MOST_NAME_BYTES)].to_owned()),
+                    None => folders.push(name[..name.floor_char_boundary(MAX_NAME_BYTES)].to_owned()),
                 }
             }
             Ok(Event::Empty(element)) if is_outline(&element) => {
@@ -73,8 +73,8 @@ fn read_text(text: &str) -> Result<Vec<Outline>, MalformedOutline> {
             Ok(_) => {}
             Err(error) => return Err(malformed(&error)),
         }
-        if outlines.len() > MOST_OUTLINES {
-            return Err(MalformedOutline(format!("the file has more than {MOST_OUTLINES} feeds")));
+        if outlines.len() > MAX_OUTLINES {
+            return Err(MalformedOutline(format!("the file has more than {MAX_OUTLINES} feeds")));
         }
     }
     match (is_opml, outlines.is_empty()) {
@@ -118,7 +118,7 @@ fn outline(
         true => attribute("category")?.split(',').next().unwrap_or_default().trim_matches('/').to_owned(),
         false => folder,
     };
-    folder.truncate(folder.floor_char_boundary(MOST_NAME_BYTES));
+    folder.truncate(folder.floor_char_boundary(MAX_NAME_BYTES));
     let site = attribute("htmlUrl")?;
     let outline = (!url.is_empty()).then(|| Outline { url, title: title.clone(), folder, site });
     Ok((outline, title))
@@ -196,7 +196,7 @@ mod tests {
         let name = "a".repeat(1_000_000);
         let feeds = "<outline xmlUrl='https://a/'/>".repeat(100);
         let long = format!("<opml><body><outline text='{name}'>{feeds}</outline></body></opml>");
-        assert_eq!(read(long.as_bytes()).unwrap()[99].folder.len(), MOST_NAME_BYTES);
+        assert_eq!(read(long.as_bytes()).unwrap()[99].folder.len(), MAX_NAME_BYTES);
         assert!(read(long.replace("</body>", "").as_bytes()).is_err());
         for malformed in
             [&b""[..], b"<a/>", b"<opml/>", b"\xff\xfe", b"<opml><body><outline text='x'/></body></opml>"]

@@ -13,9 +13,9 @@ use crate::entry_text::{escaped, plain_text};
 use crate::normal_form::is_html;
 
 /// The content of an entry is cut after this: sanitising adds attributes.
-const MOST_CONTENT_BYTES: usize = 2_000_000;
+const MAX_CONTENT_BYTES: usize = 2_000_000;
 /// An entry that takes more CPU time to sanitise is shown as plain text: each look at it would take as long.
-const LONGEST_CLEANING: Duration = Duration::from_secs(1);
+const MAX_CLEANING: Duration = Duration::from_secs(1);
 
 /// The result of reading a document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,12 +55,12 @@ fn sanitise(entry: &mut ParsedEntry, site: &str, address: &str, cpu_time: fn() -
     let own = Url::parse(address).ok().and_then(|address| address.join(&entry.base).ok());
     let own = own.filter(|_| !entry.base.is_empty()).map(String::from).unwrap_or_default();
     let base = [own.as_str(), &entry.link, site, address].into_iter().find(|base| !base.is_empty());
-    let content = cut(clean(&entry.content, base.unwrap_or_default(), Images::Shown), MOST_CONTENT_BYTES);
+    let content = cut(clean(&entry.content, base.unwrap_or_default(), Images::Shown), MAX_CONTENT_BYTES);
     for images in [Images::Hidden, Images::Shown] {
         clean(&content, "", images);
     }
     let text = plain_text(&content, usize::MAX);
-    entry.content = match cpu_time().saturating_sub(before) > LONGEST_CLEANING {
+    entry.content = match cpu_time().saturating_sub(before) > MAX_CLEANING {
         true => escaped(&text).replace('\n', "<br>"),
         false => content,
     };

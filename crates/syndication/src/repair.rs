@@ -10,7 +10,7 @@ use xml5ever::tendril::StrTendril;
 use xml5ever::tokenizer::{ProcessResult, Tag, TagKind, Token, TokenSink, XmlTokenizer};
 
 /// Elements within elements; deeper ones are left out, their text is not.
-const MOST_DEPTH: usize = 200;
+const MAX_DEPTH: usize = 200;
 
 /// Elements whose content is text, which may be HTML that is escaped.
 const TEXTS: [&str; 6] =
@@ -158,7 +158,7 @@ impl Written {
         match tag.kind {
             TagKind::StartTag | TagKind::EmptyTag => {
                 let is_second_root = self.open.is_empty() && self.has_root;
-                if is_second_root || self.open.len() >= MOST_DEPTH || !is_name(&name) {
+                if is_second_root || self.open.len() >= MAX_DEPTH || !is_name(&name) {
                     return;
                 }
                 self.has_root = true;

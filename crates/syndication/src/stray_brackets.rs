@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// The replacement of such a bracket: what it is in HTML, for the texts of feeds are HTML, escaped for XML.
 const ESCAPED: &str = "&amp;lt;";
 /// Longer tags are those of attributes with a document in them; they are not looked through.
-const MOST_TAG_BYTES: usize = 64 * 1024;
+const MAX_TAG_BYTES: usize = 64 * 1024;
 
 /// Escapes each `<` that begins neither an element nor a declaration. Character data, comments and processing instructions stay.
 pub(crate) fn escape_stray_brackets(text: &str) -> Cow<'_, str> {
@@ -50,7 +50,7 @@ fn markup_length(markup: &str) -> Option<usize> {
 fn tag_length(markup: &str) -> Option<usize> {
     let mut quote = None;
     let mut before = b' ';
-    for (place, byte) in markup.bytes().enumerate().skip(1).take(MOST_TAG_BYTES) {
+    for (place, byte) in markup.bytes().enumerate().skip(1).take(MAX_TAG_BYTES) {
         match (byte, quote) {
             (_, Some(open)) if byte == open => quote = None,
             (_, Some(_)) => {}

@@ -3,15 +3,15 @@
 use url::Url;
 
 /// The longest address.
-const MOST_URL_BYTES: usize = 2048;
+const MAX_URL_BYTES: usize = 2048;
 
 /// An address of an http or https URL.
 ///
 /// # Errors
 /// Says what is wrong with it.
 pub fn parse_url(text: &str) -> Result<Url, String> {
-    if text.len() > MOST_URL_BYTES {
-        return Err(format!("the address has more than {MOST_URL_BYTES} bytes"));
+    if text.len() > MAX_URL_BYTES {
+        return Err(format!("the address has more than {MAX_URL_BYTES} bytes"));
     }
     let mut url =
         Url::parse(text.trim()).map_err(|error| format!("\"{}\" is not an address: {error}", text.trim()))?;
@@ -28,7 +28,7 @@ pub fn parse_url(text: &str) -> Result<Url, String> {
 /// Reads the address of a page, to be opened and not fetched: with its fragment, and with schemes that other programs open.
 /// `None`: it is none of these.
 pub(crate) fn page_address(text: &str) -> Option<String> {
-    let url = Url::parse(text.trim()).ok().filter(|_| text.len() <= MOST_URL_BYTES)?;
+    let url = Url::parse(text.trim()).ok().filter(|_| text.len() <= MAX_URL_BYTES)?;
     let is_page = match url.scheme() {
         "http" | "https" | "ftp" | "gemini" | "gopher" => url.has_host(),
         scheme => matches!(scheme, "magnet" | "mailto" | "xmpp"),

@@ -11,7 +11,7 @@ use crate::printable::Shown as _;
 use crate::units::Span;
 
 /// Times of TCP that are shorter say nothing of a wait, in milliseconds.
-const LEAST_SILENCE_MS: u32 = 100;
+const MIN_SILENCE_MS: u32 = 100;
 
 /// Appends a chain, a line for each link.
 pub fn push(chain: &Chain, out: &mut String) {
@@ -185,7 +185,7 @@ fn words(reason: WaitReason) -> &'static str {
 /// What TCP knows that explains a wait, after a semicolon; empty if that is nothing.
 fn words_of_tcp(tcp: &TcpInfo, is_for_room: bool) -> String {
     let mut words = String::new();
-    if !is_for_room && tcp.question() == Question::Unanswered && tcp.last_sent_ms >= LEAST_SILENCE_MS {
+    if !is_for_room && tcp.question() == Question::Unanswered && tcp.last_sent_ms >= MIN_SILENCE_MS {
         let silence = Span(Nanos(u64::from(tcp.last_sent_ms) * 1_000_000));
         let _ = write!(words, "; sent {silence} ago, no answer yet");
     }

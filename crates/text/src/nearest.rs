@@ -1,7 +1,7 @@
 //! Suggestions for a misspelt word.
 
 /// The most words that are listed where none is similar.
-const MOST_LISTED: usize = 12;
+const MAX_LISTED: usize = 12;
 /// How many of more words are named.
 const NAMED: usize = 3;
 
@@ -12,7 +12,7 @@ pub fn did_you_mean<'a>(word: &str, known: impl Iterator<Item = &'a str> + Clone
         Some((distance, known)) if distance <= 1 + word.chars().count().max(known.len()) / 4 => {
             format!("; did you mean \"{known}\"?")
         }
-        Some(_) if known.clone().nth(MOST_LISTED).is_some() => {
+        Some(_) if known.clone().nth(MAX_LISTED).is_some() => {
             match nearest_words(word, known, NAMED).join(", ") {
                 nearest if nearest.is_empty() => String::new(),
                 nearest => format!("; named most alike: {nearest}"),

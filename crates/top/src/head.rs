@@ -189,7 +189,7 @@ fn traffic_line(session: &Session, breadth: Breadth) -> String {
 }
 
 /// A pressure below this is that of a machine that waits for nothing, in percent. The page has the same.
-pub(super) const LEAST_PRESSURE_PERCENT: f64 = 5.0;
+pub(super) const MIN_PRESSURE_PERCENT: f64 = 5.0;
 
 /// For what tasks wait, by the kernel's pressure of the last ten seconds, and how much of the time. `None` if it measures none.
 pub(super) fn verdict(session: &Session) -> Option<(String, Ratio)> {
@@ -204,7 +204,7 @@ fn verdict_of(pressure: [Option<f64>; 3]) -> Option<(String, Ratio)> {
         .collect();
     known.sort_by(|one, other| other.1.total_cmp(&one.1));
     let worst = Ratio(known.first()?.1 / 100.0);
-    let waits = known.iter().filter(|(_, percent)| *percent >= LEAST_PRESSURE_PERCENT);
+    let waits = known.iter().filter(|(_, percent)| *percent >= MIN_PRESSURE_PERCENT);
     let waits: Vec<String> = waits.map(|(what, percent)| format!("for {what} {percent:.0} %")).collect();
     Some((
         match waits.is_empty() {

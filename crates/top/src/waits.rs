@@ -11,7 +11,7 @@ use probe::waits::WaitReader;
 use crate::session::Session;
 
 /// The most threads of a row for which /proc is read.
-const MOST_ASKED: usize = 32;
+const MAX_ASKED: usize = 32;
 
 /// Returns what the threads of a row wait for. Where the source of all tasks does not say it, /proc is asked, but for the past.
 pub(crate) fn of_row(session: &mut Session, id: RowId) -> Waits {
@@ -22,7 +22,7 @@ pub(crate) fn of_row(session: &mut Session, id: RowId) -> Waits {
 /// Completes rows that are wanted and sleep.
 fn complete(session: &mut Session, mut rows: Vec<TaskRow>, is_wanted: impl Fn(&TaskRow) -> bool) -> Waits {
     if !session.is_of_past {
-        for row in rows.iter_mut().filter(|row| is_wanted(row) && !is_awake(row)).take(MOST_ASKED) {
+        for row in rows.iter_mut().filter(|row| is_wanted(row) && !is_awake(row)).take(MAX_ASKED) {
             if session.tasks.store.is_of_kernel(row) {
                 row.wait = Some(Wait::KERNEL_WORK);
                 continue;

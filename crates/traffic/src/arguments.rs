@@ -192,7 +192,7 @@ fn fault(text: &str) -> Result<(f64, Fault), String> {
 /// The largest packet.
 const LARGEST: Bytes = Bytes(1 << 30);
 /// The most connections at once.
-const MOST_CONNECTIONS: usize = 1_000_000;
+const MAX_CONNECTIONS: usize = 1_000_000;
 
 /// Bytes of a packet.
 fn size(matches: &ArgMatches) -> Result<u64, Failure> {
@@ -309,7 +309,7 @@ pub(crate) fn send_from_matches(matches: &ArgMatches) -> Result<SendOptions, Fai
     let count = matches.get_one("count").copied();
     let size = usize::try_from(size(matches)?).map_err(Failure::internal)?;
     let connections = number(matches, "connections").unwrap_or(1);
-    if connections > MOST_CONNECTIONS {
+    if connections > MAX_CONNECTIONS {
         return Err(Failure::usage("--connections is at most 1M"));
     }
     if address.is_udp() && size > 65_507 {

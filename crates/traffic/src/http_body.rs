@@ -3,9 +3,9 @@
 use std::io;
 
 /// Trailers may be so long.
-const MOST_TRAILER_BYTES: usize = 64 << 10;
+const MAX_TRAILER_BYTES: usize = 64 << 10;
 /// A chunk's size and its extensions.
-const MOST_SIZE_LINE_BYTES: usize = 1 << 10;
+const MAX_SIZE_LINE_BYTES: usize = 1 << 10;
 
 /// Where a body ends, and what of it is still to come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl BodyReader {
                         taken += length;
                         *self = if size == 0 { Self::Trailers } else { Self::Chunk(size) };
                     }
-                    Ok(httparse::Status::Partial) if rest.len() < MOST_SIZE_LINE_BYTES => break,
+                    Ok(httparse::Status::Partial) if rest.len() < MAX_SIZE_LINE_BYTES => break,
                     _ => return Err(wrong("a chunk without its size")),
                 },
                 Self::Trailers => match rest.windows(2).position(|two| two == b"\r\n") {
@@ -70,7 +70,7 @@ impl BodyReader {
                         taken += end + 2;
                         *self = if end == 0 { Self::Length(0) } else { Self::Trailers };
                     }
-                    None if rest.len() > MOST_TRAILER_BYTES => return Err(wrong("trailers without end")),
+                    None if rest.len() > MAX_TRAILER_BYTES => return Err(wrong("trailers without end")),
                     None => break,
                 },
                 Self::UntilEnd => {

@@ -20,10 +20,10 @@ const LENGTH: Duration = Duration::from_secs(3);
 /// The timeout of root's requests.
 const TIMEOUT: Duration = Duration::from_secs(2);
 /// The limit of the server's memory: three evaluations at their limit, and what it uses at rest.
-const MOST_SERVER_BYTES: f64 = 700e6;
+const MAX_SERVER_BYTES: f64 = 700e6;
 const SOCKETS: usize = 400;
 /// More missed ticks than this are a finding, even if the witness missed as many.
-const MOST_EXCUSED: u32 = 10;
+const MAX_EXCUSED: u32 = 10;
 const MISSED: &str = "whit_agent_missed_ticks_total";
 /// How often the agent records.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -115,7 +115,7 @@ impl Agent {
     /// and the peak of memory.
     fn check(&self) -> Result<(), String> {
         let missed = self.value(MISSED)? - self.missed_before;
-        let excused = f64::from(self.witness.take_missed().min(MOST_EXCUSED));
+        let excused = f64::from(self.witness.take_missed().min(MAX_EXCUSED));
         if missed > excused {
             return Err(format!(
                 "{missed} ticks were missed, {excused} of them excused; {} before the attack; {}",
@@ -126,7 +126,7 @@ impl Agent {
         for (series, least, most) in [
             ("whit_agent_lost_ticks_total", 0.0, 0.0),
             ("max_over_time(whit_agent_ticks_between_task_readings[10m])", 1.0, 1.0),
-            ("max_over_time(whit_agent_server_peak_bytes[10m])", 0.0, MOST_SERVER_BYTES),
+            ("max_over_time(whit_agent_server_peak_bytes[10m])", 0.0, MAX_SERVER_BYTES),
         ] {
             let value = self.value(series)?;
             if !(least..=most).contains(&value) {

@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use super::timings::{self, Counts, Timing, Trial};
 
 /// The most timed trials that may be repeated, as a part of all.
-const MOST_REPEATED_RATIO: f64 = 0.03;
+const MAX_REPEATED_RATIO: f64 = 0.03;
 /// A trial that fails so often and then passes is not trusted.
-const MOST_FAILED_ATTEMPTS: usize = 1;
+const MAX_FAILED_ATTEMPTS: usize = 1;
 /// So many of the slowest tests are listed.
 const SLOWEST: usize = 20;
 /// So many lines of the log of a step that failed are repeated at the end, where they are not lost if the output is cut.
@@ -197,11 +197,11 @@ impl Report {
         if !failed.is_empty() {
             return Err(format!("failed: {}", failed.join(", ")));
         }
-        if let Some(trial) = self.repeated().find(|trial| trial.failed.len() > MOST_FAILED_ATTEMPTS) {
+        if let Some(trial) = self.repeated().find(|trial| trial.failed.len() > MAX_FAILED_ATTEMPTS) {
             return Err(format!("{} needed {} attempts", trial.name, trial.failed.len() + 1));
         }
         let (repeated, timed) = (self.repeated().count(), self.timed());
-        if repeated as f64 > timed as f64 * MOST_REPEATED_RATIO {
+        if repeated as f64 > timed as f64 * MAX_REPEATED_RATIO {
             return Err(format!("{repeated} of {timed} timed trials were repeated"));
         }
         Ok(())

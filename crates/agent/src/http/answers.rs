@@ -10,10 +10,10 @@ use history::past::{BatchedSource, Past};
 use super::replies::{Answers, Curve, Curves, Fault};
 
 /// The most points that the values of one tick may have.
-const MOST_POINTS_AT_A_TICK: usize = 200_000;
+const MAX_POINTS_AT_A_TICK: usize = 200_000;
 
 /// The most points that all curves of an answer may have together.
-const MOST_POINTS: usize = 2_000_000;
+const MAX_POINTS: usize = 2_000_000;
 const TOO_MANY: &str = "the series are too many for a plot: sum them, or select fewer";
 
 /// Steps of a time in milliseconds since 1970.
@@ -47,7 +47,7 @@ pub(super) fn of_instant(
     at_ms: i64,
     is_interrupted: &dyn Fn() -> bool,
 ) -> Answers {
-    let limits = Limits { most_points: MOST_POINTS_AT_A_TICK, is_interrupted, ..Limits::default() };
+    let limits = Limits { most_points: MAX_POINTS_AT_A_TICK, is_interrupted, ..Limits::default() };
     let steps = Steps { from_ms: at_ms, to_ms: at_ms, step_ms: 1 };
     let answers = queries.iter().map(|query| curves("", query.at(source, at_ms, &limits), steps)).collect();
     Answers { from_ms: at_ms, step_ms: steps.step_ms, count: 1, answers }
@@ -66,7 +66,7 @@ pub(super) fn too_large(count: usize, at_ms: i64) -> Answers {
 /// Returns the values of expressions at each step. The error of an expression is in its place.
 pub(super) fn between(texts: &[String], past: &Past, steps: Steps, limits: &Limits<'_>) -> Answers {
     let all = |past: &dyn Source| -> Vec<Curves> {
-        let mut left = MOST_POINTS;
+        let mut left = MAX_POINTS;
         let one = |text: &String| {
             let answer = Query::parse(text)
                 .and_then(|query| query.between(past, [steps.from_ms, steps.to_ms], steps.step_ms, limits));
@@ -84,7 +84,7 @@ pub(super) fn between(texts: &[String], past: &Past, steps: Steps, limits: &Limi
 
 /// Returns what a store elsewhere answered to expressions.
 pub(super) fn of_store(texts: &[String], found: Vec<Result<Answer, String>>, steps: Steps) -> Answers {
-    let mut left = MOST_POINTS;
+    let mut left = MAX_POINTS;
     let one = |(text, answer): (&String, Result<Answer, String>)| match answer {
         Ok(answer) if fits(Some(&answer), steps, &mut left) => curves(text, Ok(answer), steps),
         answer => refused(text, answer.err().unwrap_or_else(|| TOO_MANY.to_owned())),

@@ -26,19 +26,19 @@ use history::answer::{Labels, ReplyData};
 use history::past::{BatchedSource, Past};
 
 /// The most of a request's body.
-const MOST_BODY_BYTES: usize = 64 * 1024;
-const LONGEST_BODY: Duration = Duration::from_secs(10);
+const MAX_BODY_BYTES: usize = 64 * 1024;
+const MAX_BODY: Duration = Duration::from_secs(10);
 /// An evaluation is given up after this, or what the request says if that is less.
-pub(super) const LONGEST_EVALUATION: Duration = Duration::from_secs(30);
+pub(super) const MAX_EVALUATION: Duration = Duration::from_secs(30);
 /// When a request that others waited for may be tried again.
 const RECALLED_PAUSE: Duration = Duration::from_secs(5);
 /// The most points that an evaluation may have in memory, all its parts counted: 64 MB. Copies and what a source keeps are a multiple of
 /// that.
-const MOST_POINTS: usize = 4_000_000;
+const MAX_POINTS: usize = 4_000_000;
 /// The most values of an answer: as JSON each takes some 200 bytes until it is sent.
-const MOST_ANSWERED: usize = 1_000_000;
+const MAX_ANSWERED: usize = 1_000_000;
 /// Selectors of a request.
-const MOST_SELECTORS: usize = 32;
+const MAX_SELECTORS: usize = 32;
 /// The time for which labels are looked for, if none is named.
 const USUAL_TIME_MS: i64 = 3_600_000;
 
@@ -47,7 +47,7 @@ pub(super) struct Form(Vec<(String, String)>);
 
 impl Form {
     pub(super) async fn read(request: Request) -> Result<Self, Refusal> {
-        Self::read_up_to(request, MOST_BODY_BYTES).await
+        Self::read_up_to(request, MAX_BODY_BYTES).await
     }
 
     /// Reads a request whose body may be as long as this.
@@ -96,7 +96,7 @@ impl Form {
 }
 
 pub(super) async fn read_body(body: Body, most_bytes: usize) -> Result<Vec<u8>, Refusal> {
-    match tokio::time::timeout(LONGEST_BODY, axum::body::to_bytes(body, most_bytes)).await {
+    match tokio::time::timeout(MAX_BODY, axum::body::to_bytes(body, most_bytes)).await {
         Ok(Ok(bytes)) => Ok(bytes.to_vec()),
         Ok(Err(_)) => Err(refusal(StatusCode::PAYLOAD_TOO_LARGE, "bad_data", "the request is too large")),
         Err(_) => Err(refusal(StatusCode::REQUEST_TIMEOUT, "timeout", "the request took too long")),
@@ -131,7 +131,7 @@ pub(super) async fn with_past(
     requester: Requester,
     answer: impl FnOnce(&Past, &Cancellation) -> Response + Send + 'static,
 ) -> Response {
-    with_past_for(shared, requester, LONGEST_EVALUATION, answer).await
+    with_past_for(shared, requester, MAX_EVALUATION, answer).await
 }
 
 async fn with_past_for(
@@ -196,7 +196,7 @@ pub(super) fn unavailable(Busy { retry_after }: Busy) -> Response {
 
 /// Returns the limits of an evaluation.
 pub(super) fn limits(is_interrupted: &dyn Fn() -> bool) -> Limits<'_> {
-    Limits { most_points: MOST_POINTS, is_interrupted, ..Limits::default() }
+    Limits { most_points: MAX_POINTS, is_interrupted, ..Limits::default() }
 }
 
 fn now_ms() -> i64 {
@@ -217,8 +217,7 @@ async fn evaluate(
         }
         wanted => wanted.and_then(|timeout| u64::try_from(timeout).ok()),
     };
-    let longest =
-        wanted.map_or(LONGEST_EVALUATION, |wanted| LONGEST_EVALUATION.min(Duration::from_millis(wanted)));
+    let longest = wanted.map_or(MAX_EVALUATION, |wanted| MAX_EVALUATION.min(Duration::from_millis(wanted)));
     Ok(with_past_for(shared, requester, longest, move |past, cancellation| {
         let query = match Query::parse(&expression) {
             Ok(query) => query,
@@ -231,9 +230,9 @@ async fn evaluate(
             false => answer(&query, past, &limits),
         };
         match answered {
-            Ok(answer) if values(&answer) > MOST_ANSWERED => {
+            Ok(answer) if values(&answer) > MAX_ANSWERED => {
                 let message =
-                    format!("the answer has more than {MOST_ANSWERED} values: take a longer step, or sum");
+                    format!("the answer has more than {MAX_ANSWERED} values: take a longer step, or sum");
                 refusal(StatusCode::UNPROCESSABLE_ENTITY, "execution", message).into_response()
             }
             Ok(answer) => success(&ReplyData(&answer)),
@@ -291,8 +290,8 @@ struct Wanted {
 impl Wanted {
     fn read(form: &Form) -> Result<Self, Refusal> {
         let selectors: Vec<String> = form.all("match[]").map(str::to_owned).collect();
-        if selectors.len() > MOST_SELECTORS {
-            return Err(bad_data(format!("more than {MOST_SELECTORS} match[] parameters")));
+        if selectors.len() > MAX_SELECTORS {
+            return Err(bad_data(format!("more than {MAX_SELECTORS} match[] parameters")));
         }
         let to_ms = form.time("end")?.unwrap_or_else(now_ms);
         let most = form.get("limit").and_then(|limit| limit.parse().ok()).filter(|limit| *limit > 0);

@@ -17,7 +17,7 @@ use checks::CheckLedger;
 use notify::StateChange;
 
 /// Changes of an answer.
-const MOST_CHANGES: usize = 200;
+const MAX_CHANGES: usize = 200;
 
 /// Whose changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ pub(super) async fn list(
     let changes = blocking(move || of.all(shared.data())).await?;
     let changes = changes.map_err(|error| internal(error.to_string()))?;
     let is_wanted = |change: &StateChange| subject.as_ref().is_none_or(|subject| *subject == change.subject);
-    let newest = changes.into_iter().rev().map(|(_, change)| change).filter(is_wanted).take(MOST_CHANGES);
+    let newest = changes.into_iter().rev().map(|(_, change)| change).filter(is_wanted).take(MAX_CHANGES);
     Ok(success(&json!(newest.map(|change| entry(of, change)).collect::<Vec<_>>())))
 }
 

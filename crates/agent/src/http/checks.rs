@@ -18,15 +18,15 @@ use checks::{Check, CheckLedger, CheckRegistry, CheckRequest, CheckStatus, Downt
 use text::natural_order::by_natural_order;
 
 /// Rows of a reply.
-const MOST_ROWS: usize = 500;
+const MAX_ROWS: usize = 500;
 /// Cells of a grid: more are no picture any more.
-const MOST_CELLS: usize = 3000;
+const MAX_CELLS: usize = 3000;
 /// Figures of a check: each has a plot.
-const MOST_FIGURES: usize = 20;
+const MAX_FIGURES: usize = 20;
 /// The body of a request with results.
-const MOST_BODY_BYTES: usize = 4 << 20;
+const MAX_BODY_BYTES: usize = 4 << 20;
 /// Results that are submitted at a time.
-const MOST_RESULTS: usize = 10_000;
+const MAX_RESULTS: usize = 10_000;
 
 fn entry(check: &Check, status: &CheckStatus) -> CheckEntry {
     CheckEntry {
@@ -49,7 +49,7 @@ fn entry(check: &Check, status: &CheckStatus) -> CheckEntry {
 
 /// All checks, each in a few letters; none if there are too many, or the grid was not asked for.
 fn cells(registry: &CheckRegistry, is_wanted: bool) -> Vec<CheckCell> {
-    if !is_wanted || registry.checks.len() > MOST_CELLS {
+    if !is_wanted || registry.checks.len() > MAX_CELLS {
         return Vec::new();
     }
     let both = registry.checks.iter().zip(&registry.statuses);
@@ -99,7 +99,7 @@ pub(super) async fn list(
         pending,
         count: found.len(),
         cells: cells(&registry, form.get("grid").is_some()),
-        rows: found.into_iter().take(MOST_ROWS).map(|(check, status)| entry(check, status)).collect(),
+        rows: found.into_iter().take(MAX_ROWS).map(|(check, status)| entry(check, status)).collect(),
     };
     Ok(success(&json!(checks)))
 }
@@ -151,7 +151,7 @@ fn measured(figures: &str) -> Vec<FigureEntry> {
         name: figure.label.clone(),
         unit: figure.base_unit().0.to_owned(),
     };
-    figures.iter().take(MOST_FIGURES).map(entry).collect()
+    figures.iter().take(MAX_FIGURES).map(entry).collect()
 }
 
 /// The labels that select its series: also those that are empty, which others have.
@@ -167,7 +167,7 @@ pub(super) async fn ask(
     Path(what): Path<String>,
     request: Request,
 ) -> Result<Response, Refusal> {
-    let form = Form::read_up_to(request, MOST_BODY_BYTES).await?;
+    let form = Form::read_up_to(request, MAX_BODY_BYTES).await?;
     let now_ms = jiff::Timestamp::now().as_millisecond();
     let requests = requests(&what, &form, now_ms)?;
     let unknown: Vec<String> = {
@@ -248,8 +248,8 @@ fn results(form: &Form, now_ms: i64) -> Result<Vec<CheckRequest>, Refusal> {
     if names.is_empty() || names.len() != states.len() || names.len() != outputs.len() {
         return Err(bad_data("each result needs name, state and output"));
     }
-    if names.len() > MOST_RESULTS {
-        return Err(bad_data(format!("there are more than {MOST_RESULTS} results")));
+    if names.len() > MAX_RESULTS {
+        return Err(bad_data(format!("there are more than {MAX_RESULTS} results")));
     }
     let one = |place: usize| {
         let state = checks::State::read(states[place]).ok_or_else(|| {

@@ -15,15 +15,15 @@ const PERMITS: usize = 2;
 /// One more permit for root and the agent's user.
 const RESERVED: usize = 1;
 /// The most requests that run at a time.
-pub(super) const MOST_RUNNING: usize = PERMITS + RESERVED;
+pub(super) const MAX_RUNNING: usize = PERMITS + RESERVED;
 /// A request that has run for longer is recalled if another client waits for its permit.
 pub(super) const RECALLED_AFTER: Duration = Duration::from_millis(500);
 /// The CPU time that a client can use at once after a rest, in seconds.
 const BURST_S: f64 = 1.0;
 /// A client that has used more waits for a minute at most.
-const LONGEST_CREDIT_WAIT_S: f64 = 60.0;
+const MAX_CREDIT_WAIT_S: f64 = 60.0;
 /// If there are more clients, those without debts are removed.
-const MOST_RESTED: usize = 1000;
+const MAX_RESTED: usize = 1000;
 
 /// A client, between which permits and connections are shared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -110,7 +110,7 @@ impl Clients {
     /// Returns whether a request may run now.
     pub(super) fn has_permit(&self, requester: &Requester) -> bool {
         match requester.is_owner {
-            true => self.running.len() < MOST_RUNNING,
+            true => self.running.len() < MAX_RUNNING,
             false => {
                 // Root and the agent's user take their own permit first.
                 let reserved = self.running.iter().filter(|running| running.is_owner).count().min(RESERVED);
@@ -150,7 +150,7 @@ impl Clients {
         if let Some(client) = self.known.get_mut(&key) {
             client.running = client.running.saturating_sub(1);
         }
-        if self.known.len() > MOST_RESTED {
+        if self.known.len() > MAX_RESTED {
             let share = self.share;
             self.known.retain(|_, client| client.running > 0 || client.credit_s(share) < BURST_S);
         }
@@ -179,7 +179,7 @@ impl Clients {
         let share = self.share;
         let client = self.known.entry(key).or_insert_with(Client::new);
         let credit_s = client.credit_s(share) - cpu.as_secs_f64();
-        client.credit_s = credit_s.max(-share * LONGEST_CREDIT_WAIT_S);
+        client.credit_s = credit_s.max(-share * MAX_CREDIT_WAIT_S);
         client.credited_at = Instant::now();
     }
 }

@@ -11,9 +11,9 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 /// The least bytes of a reply that is compressed: a smaller one fits into a packet and is sent as it is.
-const LEAST_BYTES: u64 = 1400;
+const MIN_BYTES: u64 = 1400;
 /// A millisecond or two.
-const MOST_AT_ONCE: usize = 200_000;
+const MAX_AT_ONCE: usize = 200_000;
 
 /// Compresses replies that are complete.
 pub(super) async fn compress(request: Request, next: Next) -> Response {
@@ -21,7 +21,7 @@ pub(super) async fn compress(request: Request, next: Next) -> Response {
     let response = next.run(request).await;
     // Events have no length, and go out one by one.
     let is_worth_it =
-        http_body::Body::size_hint(response.body()).exact().is_some_and(|bytes| bytes >= LEAST_BYTES);
+        http_body::Body::size_hint(response.body()).exact().is_some_and(|bytes| bytes >= MIN_BYTES);
     if !is_accepted || !is_worth_it || response.headers().contains_key(header::CONTENT_ENCODING) {
         return response;
     }
@@ -30,7 +30,7 @@ pub(super) async fn compress(request: Request, next: Next) -> Response {
         return Response::from_parts(head, Body::empty());
     };
     let compressed = match whole.len() {
-        0..MOST_AT_ONCE => gzip(&whole),
+        0..MAX_AT_ONCE => gzip(&whole),
         _ => {
             let bytes = whole.clone();
             // Others are served meanwhile.

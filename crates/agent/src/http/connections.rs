@@ -7,10 +7,10 @@ use super::clients::ClientKey;
 use super::listener::Peer;
 
 /// The most connections, and how many of them are reserved for root and the agent's user. Others are closed.
-const MOST_CONNECTIONS: usize = 256;
+const MAX_CONNECTIONS: usize = 256;
 const RESERVED: usize = 32;
 /// The most connections of one user or address. A proxy is one client, too.
-const MOST_OF_ONE: usize = 128;
+const MAX_OF_ONE: usize = 128;
 
 /// The open connections of all clients.
 #[derive(Debug)]
@@ -48,9 +48,9 @@ impl Connections {
         let key = peer.key();
         let is_owner = key == ClientKey::User(0) || key == ClientKey::User(self.own_uid);
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let most = if is_owner { MOST_CONNECTIONS } else { MOST_CONNECTIONS - RESERVED };
+        let most = if is_owner { MAX_CONNECTIONS } else { MAX_CONNECTIONS - RESERVED };
         let of_client = open.get(&key).copied().unwrap_or(0);
-        if open.values().sum::<usize>() >= most || !is_owner && of_client >= MOST_OF_ONE {
+        if open.values().sum::<usize>() >= most || !is_owner && of_client >= MAX_OF_ONE {
             return None;
         }
         *open.entry(key).or_default() += 1;
@@ -73,11 +73,11 @@ mod tests {
                 .collect()
         };
         let first = open(1000, 400);
-        assert_eq!(first.len(), MOST_OF_ONE);
+        assert_eq!(first.len(), MAX_OF_ONE);
         let second = open(1001, 400);
-        assert_eq!(second.len(), MOST_CONNECTIONS - RESERVED - MOST_OF_ONE);
+        assert_eq!(second.len(), MAX_CONNECTIONS - RESERVED - MAX_OF_ONE);
         assert_eq!((open(0, 20).len(), open(999, 400).len()), (20, RESERVED - 20));
         drop(first);
-        assert_eq!(open(1002, 400).len(), MOST_OF_ONE);
+        assert_eq!(open(1002, 400).len(), MAX_OF_ONE);
     }
 }

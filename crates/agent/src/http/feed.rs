@@ -17,7 +17,7 @@ use notify::StateChange;
 
 const ATOM: &str = "application/atom+xml; charset=utf-8";
 /// Entries of an answer.
-const MOST_ENTRIES: usize = 200;
+const MAX_ENTRIES: usize = 200;
 
 pub(super) async fn atom(State(shared): State<Arc<Shared>>, _: SeesAll) -> Result<Response, Refusal> {
     let changes = blocking(move || changes(shared.data())).await?;
@@ -34,7 +34,7 @@ fn changes(data: &Path) -> Result<Vec<(String, StateChange)>, StoreError> {
         all.extend(changes.map(|(key, change)| (format!("{}:{key}", of.name()), change)));
     }
     all.sort_by_key(|(_, change)| std::cmp::Reverse(change.at_ms));
-    all.truncate(MOST_ENTRIES);
+    all.truncate(MAX_ENTRIES);
     Ok(all)
 }
 

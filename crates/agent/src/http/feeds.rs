@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ::feeds::FeedError;
-use ::feeds::web::{MOST_BODY_BYTES, MOST_STRANGERS_BODY_BYTES, SignInLimit, Site};
+use ::feeds::web::{MAX_BODY_BYTES, MAX_STRANGERS_BODY_BYTES, SignInLimit, Site};
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header;
@@ -71,11 +71,11 @@ async fn most_bytes(shared: &Arc<Shared>, head: &Parts) -> Result<usize, Refusal
     }
     let length =
         head.headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-    if length.is_some_and(|length: usize| length <= MOST_STRANGERS_BODY_BYTES) {
-        return Ok(MOST_STRANGERS_BODY_BYTES);
+    if length.is_some_and(|length: usize| length <= MAX_STRANGERS_BODY_BYTES) {
+        return Ok(MAX_STRANGERS_BODY_BYTES);
     }
     let head = head.clone();
     let is_of_account =
         on_site(Arc::clone(shared), move |site, now_ms| site.is_of_account(head, now_ms)).await?;
-    Ok(if is_of_account { MOST_BODY_BYTES } else { MOST_STRANGERS_BODY_BYTES })
+    Ok(if is_of_account { MAX_BODY_BYTES } else { MAX_STRANGERS_BODY_BYTES })
 }

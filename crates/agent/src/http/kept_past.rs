@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use history::past::Past;
 
 /// An open history keeps the log of its database from being reused, so that one is not kept longer, however rare ticks are.
-const LONGEST_KEPT: Duration = Duration::from_secs(2);
+const MAX_KEPT: Duration = Duration::from_secs(2);
 
 /// Memory is given back when there is a pause, and not more often.
 const BETWEEN_TRIMS: Duration = Duration::from_secs(10);
@@ -68,7 +68,7 @@ impl KeptPast {
     pub(super) async fn drop_old(&self) {
         let mut ticks = self.ticks.clone();
         let (mut was_used, mut trimmed) = (false, Instant::now());
-        while !matches!(tokio::time::timeout(LONGEST_KEPT, ticks.changed()).await, Ok(Err(_))) {
+        while !matches!(tokio::time::timeout(MAX_KEPT, ticks.changed()).await, Ok(Err(_))) {
             let is_used = self.take().is_some();
             was_used |= is_used;
             if was_used && !is_used && trimmed.elapsed() >= BETWEEN_TRIMS {

@@ -54,7 +54,7 @@ use crate::inspection::Inspector;
 use crate::options::{AgentOptions, HttpOptions, Listen};
 use crate::shared_states::SharedStates;
 use assets::Assets;
-use clients::MOST_RUNNING;
+use clients::MAX_RUNNING;
 use connections::Connections;
 use kept_past::KeptPast;
 use listener::{Bound, Listener};
@@ -67,11 +67,11 @@ use shared::Shared;
 use shared_fleet::SharedFleet;
 
 /// Threads for short work (marks, checks, compression, feeds), which does not wait behind evaluations.
-const MOST_SHORT: usize = 3;
+const MAX_SHORT: usize = 3;
 /// The longest that the head of a request, or the next request, may take.
-const LONGEST_HEAD: Duration = Duration::from_secs(10);
+const MAX_HEAD: Duration = Duration::from_secs(10);
 /// The longest that a connection lives: a client that reads slowly does not keep an answer in memory for ever.
-const LONGEST_CONNECTION: Duration = Duration::from_secs(300);
+const MAX_CONNECTION: Duration = Duration::from_secs(300);
 
 /// The server, as long as this is kept.
 #[derive(Debug)]
@@ -154,7 +154,7 @@ impl HttpServer {
         let stopped = Arc::clone(&stop);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
-            .max_blocking_threads(MOST_RUNNING + MOST_SHORT)
+            .max_blocking_threads(MAX_RUNNING + MAX_SHORT)
             .build()?;
         std::thread::Builder::new().name("http".to_owned()).spawn(move || {
             let ended = runtime.block_on(async {
@@ -223,9 +223,9 @@ async fn serve(listener: Listener, shared: Arc<Shared>) -> io::Result<()> {
             let _ = shared;
             let connection = http1::Builder::new()
                 .timer(TokioTimer::new())
-                .header_read_timeout(LONGEST_HEAD)
+                .header_read_timeout(MAX_HEAD)
                 .serve_connection(TokioIo::new(stream), TowerToHyperService::new(service));
-            let _ = tokio::time::timeout(LONGEST_CONNECTION, connection).await;
+            let _ = tokio::time::timeout(MAX_CONNECTION, connection).await;
         });
     }
 }

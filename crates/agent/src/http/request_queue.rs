@@ -18,7 +18,7 @@ use super::clients::{ClientKey, Clients, RecallFlag, Requester};
 /// after a second, they would be asked again and again.
 pub(super) const QUEUE_TIMEOUT: Duration = Duration::from_secs(10);
 /// The most requests of a client in the queue.
-const MOST_QUEUED: usize = 64;
+const MAX_QUEUED: usize = 64;
 /// The interval in which a queued request looks again for a permit.
 const POLL: Duration = Duration::from_millis(100);
 
@@ -151,7 +151,7 @@ impl RequestQueue {
             return Err(Busy { retry_after: credit_wait });
         }
         let of_client = state.queued.iter().filter(|queued| queued.requester.key == requester.key);
-        if of_client.count() >= MOST_QUEUED {
+        if of_client.count() >= MAX_QUEUED {
             return Err(Busy { retry_after: self.timeout });
         }
         let (granted, receiver) = oneshot::channel();

@@ -12,18 +12,18 @@ use super::listener::Peer;
 /// The name of the cookie.
 pub(super) const COOKIE: &str = "whit-session";
 /// Sign-ins that are known; the oldest are forgotten, as all are when the agent ends.
-const MOST_SESSIONS: usize = 256;
-pub(super) const LONGEST_SESSION: Duration = Duration::from_secs(30 * 86_400);
+const MAX_SESSIONS: usize = 256;
+pub(super) const MAX_SESSION: Duration = Duration::from_secs(30 * 86_400);
 /// Addresses from which wrong tokens came; from more of them the others are one.
-const MOST_ADDRESSES: usize = 1024;
+const MAX_ADDRESSES: usize = 1024;
 /// After the first wrong token; twice as long after each other one.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
+const MAX_WAIT: Duration = Duration::from_secs(60);
 /// Wrong passwords from an address within that time, of whatever accounts: each takes time to look at.
 #[cfg(feature = "feeds")]
-const MOST_WRONG: u32 = 30;
+const MAX_WRONG: u32 = 30;
 /// The most bytes of an account's name that are remembered.
-const MOST_NAME_BYTES: usize = 64;
+const MAX_NAME_BYTES: usize = 64;
 
 /// The sessions and the failed attempts of clients that need a token.
 #[derive(Debug, Default)]
@@ -49,7 +49,7 @@ impl SignIn {
     pub(super) fn is_signed_in(&self, headers: &HeaderMap) -> bool {
         let Some(session) = session(headers) else { return false };
         self.known(|known| {
-            known.sessions.retain(|(_, since)| since.elapsed() < LONGEST_SESSION);
+            known.sessions.retain(|(_, since)| since.elapsed() < MAX_SESSION);
             known.sessions.iter().any(|(one, _)| is_token(session.as_bytes(), one))
         })
     }
@@ -79,8 +79,8 @@ impl SignIn {
         self.known(|known| {
             let address = known.address(peer, now);
             known.wait(address, Some(account), now).or_else(|| {
-                let (since, _) = known.wrong.get(&address).filter(|(_, count)| *count >= MOST_WRONG)?;
-                (*since + LONGEST_WAIT).checked_duration_since(now)
+                let (since, _) = known.wrong.get(&address).filter(|(_, count)| *count >= MAX_WRONG)?;
+                (*since + MAX_WAIT).checked_duration_since(now)
             })
         })
     }
@@ -93,7 +93,7 @@ impl SignIn {
             let address = known.address(peer, now);
             known.note(address, Some(account), is_right, now);
             if !is_right {
-                known.wrong.retain(|_, (since, _)| *since + LONGEST_WAIT > now);
+                known.wrong.retain(|_, (since, _)| *since + MAX_WAIT > now);
                 known.wrong.entry(address).or_insert((now, 0)).1 += 1;
             }
         });
@@ -103,7 +103,7 @@ impl SignIn {
         let session = format!("{}{}", probe::random::hex(), probe::random::hex());
         self.known(|known| {
             known.sessions.push_back((session.clone(), Instant::now()));
-            if known.sessions.len() > MOST_SESSIONS {
+            if known.sessions.len() > MAX_SESSIONS {
                 known.sessions.pop_front();
             }
         });
@@ -129,14 +129,14 @@ impl Known {
             return;
         }
         let (until, count) = self.waits.entry(place).or_insert((now, 0));
-        *until = now + FIRST_WAIT.saturating_mul(1 << (*count).min(6)).min(LONGEST_WAIT);
+        *until = now + FIRST_WAIT.saturating_mul(1 << (*count).min(6)).min(MAX_WAIT);
         *count += 1;
     }
 
     /// Returns the address of a peer, of IPv6 the network; `None` for all peers that have none, or came after too many others.
     fn address(&mut self, peer: Option<Peer>, now: Instant) -> Option<IpAddr> {
-        if self.waits.len() >= MOST_ADDRESSES {
-            self.waits.retain(|_, (until, _)| *until + LONGEST_WAIT > now);
+        if self.waits.len() >= MAX_ADDRESSES {
+            self.waits.retain(|_, (until, _)| *until + MAX_WAIT > now);
         }
         let Some(Peer::Tcp(from, _)) = peer else { return None };
         let address = match from.ip() {
@@ -146,13 +146,13 @@ impl Known {
             address => address,
         };
         let is_known = || self.waits.keys().any(|(known, _)| *known == Some(address));
-        (self.waits.len() < MOST_ADDRESSES || is_known()).then_some(address)
+        (self.waits.len() < MAX_ADDRESSES || is_known()).then_some(address)
     }
 }
 
 /// Returns the part of an account's name that is remembered.
 fn cut(account: &str) -> String {
-    account[..account.floor_char_boundary(MOST_NAME_BYTES)].to_owned()
+    account[..account.floor_char_boundary(MAX_NAME_BYTES)].to_owned()
 }
 
 fn session(headers: &HeaderMap) -> Option<&str> {
@@ -183,11 +183,11 @@ mod tests {
         assert_eq!(accepts("wrong", "[2001:db8::1]:1"), Ok(false));
         assert!(accepts("right", "[2001:db8::2]:2").is_err(), "the same network");
         assert_eq!(accepts("right", "192.0.2.1:1"), Ok(true));
-        for number in 0..2 * MOST_ADDRESSES {
+        for number in 0..2 * MAX_ADDRESSES {
             let address = format!("10.{}.{}.1:1", number / 256, number % 256);
             let _ = accepts("wrong", &address);
         }
-        assert!(sign_in.known(|known| known.waits.len()) <= MOST_ADDRESSES + 1);
+        assert!(sign_in.known(|known| known.waits.len()) <= MAX_ADDRESSES + 1);
         assert!(accepts("right", "192.0.2.2:1").is_err(), "one of too many");
     }
 
@@ -202,7 +202,7 @@ mod tests {
         note("bob", true);
         assert!(wait("ann").is_some(), "bob's password says nothing about ann's");
         assert!(sign_in.accepts(b"right", "right", from("192.0.2.1:1")).is_ok(), "nor about the token");
-        for number in 1..MOST_WRONG {
+        for number in 1..MAX_WRONG {
             assert!(wait("carl").is_none(), "{number}");
             note(&number.to_string(), false);
         }

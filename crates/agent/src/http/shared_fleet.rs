@@ -17,7 +17,7 @@ const FRESH_PRESENT: Duration = Duration::from_secs(5);
 const FRESH_PAST: Duration = Duration::from_secs(60);
 /// After this nothing more is asked for an answer, and the longest that one question may take.
 const LONGEST: Duration = Duration::from_secs(15);
-const LONGEST_QUESTION: Duration = Duration::from_secs(10);
+const MAX_QUESTION: Duration = Duration::from_secs(10);
 
 /// The last answer of the store to a question, and when it was made.
 type LastAnswer = Option<(Instant, Result<Arc<Value>, String>)>;
@@ -69,7 +69,7 @@ pub(super) struct SharedFleet {
 
 impl SharedFleet {
     pub(super) fn new(options: Option<&FleetOptions>) -> Self {
-        let fleet = options.map(|options| Arc::new(Fleet::new(options, LONGEST_QUESTION)));
+        let fleet = options.map(|options| Arc::new(Fleet::new(options, MAX_QUESTION)));
         Self { fleet, ..Self::default() }
     }
 

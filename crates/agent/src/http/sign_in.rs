@@ -11,7 +11,7 @@ use super::api::Form;
 use super::listener::Peer;
 use super::page;
 use super::reply::{Refusal, refusal};
-use super::sessions::{COOKIE, LONGEST_SESSION};
+use super::sessions::{COOKIE, MAX_SESSION};
 use super::shared::Shared;
 
 /// How long to wait before the next attempt.
@@ -33,7 +33,7 @@ pub(super) async fn sign_in(
     match shared.sign_in.accepts(form.get("token").unwrap_or_default().as_bytes(), token, peer) {
         Ok(true) => {
             let session = shared.sign_in.begin_session();
-            let age = LONGEST_SESSION.as_secs();
+            let age = MAX_SESSION.as_secs();
             Ok(to_page(Some(format!("{COOKIE}={session}; Max-Age={age}; Path=/; HttpOnly; SameSite=Strict"))))
         }
         Ok(false) => Ok(page::sign_in_again("This is not the token.").into_response()),

@@ -13,7 +13,7 @@ use probe::spawn::{Command, Group, own_program};
 use serde_json::Value;
 use service::frames::{push, take};
 
-use super::{Answer, LONGEST, MOST_BYTES, Question};
+use super::{Answer, LONGEST, MAX_BYTES, Question};
 
 /// On a loaded machine the inspector itself may have to wait.
 const TIMEOUT: Duration = LONGEST.saturating_mul(3);
@@ -91,7 +91,7 @@ impl Channel {
         let mut chunk = [0; 16 * 1024];
         loop {
             while let Some((Answer { id, cpu_ns }, body, length)) =
-                take(&self.received, MOST_BYTES + chunk.len())?
+                take(&self.received, MAX_BYTES + chunk.len())?
             {
                 let outcome = serde_json::from_slice(body);
                 self.received.drain(..length);

@@ -17,11 +17,11 @@ use text::chain::LinkLine;
 use super::{FileCount, Inspection, LOOKING, LinkEntry, OpenFiles, Outcome};
 
 /// The most memory of the process, in bytes: twice what 200,000 descriptors of the machine take.
-const MOST_MEMORY: u64 = 64 << 20;
+const MAX_MEMORY: u64 = 64 << 20;
 /// Makes the OOM killer choose this process first: proc_pid_oom_score_adj(5).
 const OOM_SCORE: &str = "1000";
 /// The most open files whose kinds are looked at.
-const MOST_FILES: usize = 4096;
+const MAX_FILES: usize = 4096;
 
 /// Looks at a process as a user (`None`: with all privileges that the agent was given), and returns the outcome as JSON.
 ///
@@ -29,7 +29,7 @@ const MOST_FILES: usize = 4096;
 /// If the kernel refuses a resource.
 pub fn inspect(pid: u32, uid: Option<u32>) -> io::Result<Vec<u8>> {
     let _ = std::fs::write("/proc/self/oom_score_adj", OOM_SCORE);
-    limit_own_memory(MOST_MEMORY);
+    limit_own_memory(MAX_MEMORY);
     match take_rights(uid) {
         Ok(()) => {}
         Err(error)
@@ -65,10 +65,10 @@ fn take_rights(uid: Option<u32>) -> io::Result<()> {
 
 /// Counts the open files of a process; `None` if they may not be read.
 fn open_files(files: &mut TaskFiles, pid: u32) -> Option<OpenFiles> {
-    let (found, count) = files.open_files(pid, MOST_FILES).ok()?;
+    let (found, count) = files.open_files(pid, MAX_FILES).ok()?;
     let most = files.limits(pid).ok().and_then(|limits| most_open_files(&limits));
     let mut counts: HashMap<&'static str, usize> = HashMap::new();
-    for file in found.iter().filter(|_| count <= MOST_FILES) {
+    for file in found.iter().filter(|_| count <= MAX_FILES) {
         *counts.entry(kind_of_link(&file.target).name()).or_default() += 1;
     }
     let mut kinds: Vec<FileCount> =

@@ -14,12 +14,12 @@ use rustix::fd::OwnedFd;
 use service::frames::{push, take};
 use service::{Level, Log};
 
-use super::{Answer, LONGEST, LOOKING, MOST_BYTES, Outcome, Question};
+use super::{Answer, LONGEST, LOOKING, MAX_BYTES, Outcome, Question};
 
 /// The most processes that were killed and hang. Beyond it nothing is looked at; one place is left to those who may see all processes.
-const MOST_STUCK: usize = 4;
+const MAX_STUCK: usize = 4;
 /// A question is shorter.
-const MOST_QUESTION_BYTES: usize = 1024;
+const MAX_QUESTION_BYTES: usize = 1024;
 
 /// Answers the questions of the server at the other end of a socket, until that is closed.
 ///
@@ -32,7 +32,7 @@ pub fn run(server: OwnedFd) -> io::Result<()> {
     let mut server = UnixStream::from(server);
     let mut inspector = Inspector { stuck: Vec::new(), log: Log::open() };
     let (mut questions, mut answer) = (Vec::new(), Vec::new());
-    let mut chunk = [0; MOST_QUESTION_BYTES];
+    let mut chunk = [0; MAX_QUESTION_BYTES];
     loop {
         match server.read(&mut chunk) {
             Ok(0) => return Ok(()),
@@ -90,7 +90,7 @@ impl Inspector {
             return Some(Outcome::Hangs);
         }
         let of_user = |stuck: &Stuck| uid.is_some() && stuck.question.uid == uid;
-        let most = if uid.is_some() { MOST_STUCK - 1 } else { MOST_STUCK };
+        let most = if uid.is_some() { MAX_STUCK - 1 } else { MAX_STUCK };
         (self.stuck.len() >= most || self.stuck.iter().any(of_user)).then_some(Outcome::Busy)
     }
 
@@ -139,7 +139,7 @@ fn read_until(pipe: &OwnedFd, deadline: Instant) -> io::Result<Output> {
         if left.is_zero() {
             return Ok(Output::Late);
         }
-        if bytes.len() > MOST_BYTES {
+        if bytes.len() > MAX_BYTES {
             return Ok(Output::TooLong);
         }
         waiter.watch(0, Watch::ReadableOnce(pipe.as_fd()))?;

@@ -22,7 +22,7 @@ pub use inspector::run;
 /// The longest that an inspection may take: twenty times what 3,500 threads take.
 const LONGEST: Duration = Duration::from_secs(2);
 /// The most bytes of an inspection.
-const MOST_BYTES: usize = 256 * 1024;
+const MAX_BYTES: usize = 256 * 1024;
 /// The privileges to look at all processes.
 const LOOKING: [Kept; 2] = [Kept::OthersProcesses, Kept::OthersFiles];
 

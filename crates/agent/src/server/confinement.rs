@@ -10,14 +10,14 @@ use probe::privilege;
 use crate::options::AgentOptions;
 
 /// The limit of private memory. An allocation beyond it fails, which ends the process.
-const MOST_BYTES: u64 = 1 << 30;
+const MAX_BYTES: u64 = 1 << 30;
 /// Makes the OOM killer choose this process before the recorder: proc_pid_oom_score_adj(5).
 const OOM_SCORE: &str = "500";
 
 /// Sets the memory limit, the priority and the OOM score. The process also runs without them if the kernel refuses.
 pub(super) fn set_limits() {
     let _ = fs::write("/proc/self/oom_score_adj", OOM_SCORE);
-    probe::limit_own_memory(MOST_BYTES);
+    probe::limit_own_memory(MAX_BYTES);
     probe::lower_priority();
 }
 

@@ -18,7 +18,7 @@ use crate::shared_states::SharedStates;
 
 /// The delay before the first restart of a part that failed. It doubles with each, up to the longest.
 const FIRST_DELAY: Nanos = Nanos(1_000_000_000);
-const LONGEST_DELAY: Nanos = Nanos(60_000_000_000);
+const MAX_DELAY: Nanos = Nanos(60_000_000_000);
 
 /// The settings that a part may depend on and that can change while it runs.
 #[derive(Clone)]
@@ -97,7 +97,7 @@ impl<P: Part> Slot<P> {
             }
             Err(fault) => {
                 self.retry_at = Some(clock_now().boottime + self.delay);
-                self.delay = Nanos(self.delay.0 * 2).min(LONGEST_DELAY);
+                self.delay = Nanos(self.delay.0 * 2).min(MAX_DELAY);
                 Some(format!("{fault}; it is tried again"))
             }
         };

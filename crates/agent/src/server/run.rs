@@ -41,7 +41,7 @@ const LOST: u64 = 2;
 /// Ports below it need CAP_NET_BIND_SERVICE.
 const FIRST_UNPRIVILEGED_PORT: u16 = 1024;
 /// A round with all tasks of a large machine.
-const MOST_BODY_BYTES: usize = 64 << 20;
+const MAX_BODY_BYTES: usize = 64 << 20;
 
 /// Runs the server until the recorder closes the socket, or until SIGINT or SIGTERM. `reload` reads the configuration on SIGHUP.
 ///
@@ -77,7 +77,7 @@ pub fn serve(
     let inspector = Inspector::start(lost.clone())
         .map_err(|error| log.write(Level::Warning, &format!("no process shows what it waits for: {error}")));
     confinement::drop_privileges(&options).map_err(system("capabilities"))?;
-    let link = Link::new(UnixStream::from(recorder), MOST_BODY_BYTES).map_err(system("the recorder"))?;
+    let link = Link::new(UnixStream::from(recorder), MAX_BODY_BYTES).map_err(system("the recorder"))?;
     let requests = Notifier::new().map_err(system("a pipe"))?;
     let watch = Watch::Edges { descriptor: link.as_fd(), with_room: true };
     waiter.watch(RECORDER, watch).map_err(system("the recorder"))?;

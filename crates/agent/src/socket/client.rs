@@ -6,10 +6,10 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
 use facts::task::rounds::Scope;
-use sampling::agent_protocol::{MOST_REQUEST_BYTES, Reply, Request};
+use sampling::agent_protocol::{MAX_REQUEST_BYTES, Reply, Request};
 
 /// Bytes that wait for a client that does not read; beyond this it is closed. One frame is always taken.
-const MOST_QUEUED_BYTES: usize = 4 << 20;
+const MAX_QUEUED_BYTES: usize = 4 << 20;
 /// Requests of a client that are answered at one wake-up.
 const REQUESTS_AT_A_TIME: usize = 8;
 
@@ -63,7 +63,7 @@ impl Client {
     /// Reads requests, a few at a time.
     pub(super) fn read(&mut self) -> Result<Vec<Request>, Closed> {
         let mut requests = Vec::new();
-        let mut bytes = [0; 4 * MOST_REQUEST_BYTES];
+        let mut bytes = [0; 4 * MAX_REQUEST_BYTES];
         while requests.len() < REQUESTS_AT_A_TIME && !self.is_refused {
             match self.stream.read(&mut bytes) {
                 Ok(0) => return Err(Closed),
@@ -94,7 +94,7 @@ impl Client {
 
     /// Sends a frame after those that wait.
     pub(super) fn queue(&mut self, frame: Arc<[u8]>) -> Result<(), Closed> {
-        if !self.queue.is_empty() && self.queued_bytes + frame.len() > MOST_QUEUED_BYTES {
+        if !self.queue.is_empty() && self.queued_bytes + frame.len() > MAX_QUEUED_BYTES {
             return Err(Closed);
         }
         self.queued_bytes += frame.len();

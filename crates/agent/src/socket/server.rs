@@ -18,15 +18,15 @@ use super::exchange::{Exchange, What};
 use service::Privileged;
 
 /// Clients in all, of them those that only root gets, and those of one user who is not root.
-const MOST_CLIENTS: usize = 1024;
+const MAX_CLIENTS: usize = 1024;
 const RESERVED_CLIENTS: usize = 32;
-const MOST_CLIENTS_OF_USER: usize = 64;
+const MAX_CLIENTS_OF_USER: usize = 64;
 /// Connections that are accepted at one wake-up.
 const ACCEPTED_AT_A_TIME: usize = 16;
 /// After a connection that could not be accepted.
 const AFTER_FAILURE: Duration = Duration::from_millis(50);
 /// Reads of one client at one wake-up.
-const MOST_TURNS: u32 = 8;
+const MAX_TURNS: u32 = 8;
 
 const LISTENER: u64 = 0;
 const EXCHANGE: u64 = 1;
@@ -113,9 +113,9 @@ impl Server {
             }
             let mut client = Client::new(stream, peer.uid, self.privileged.scope(peer.uid, Some(peer.gid)));
             let of_user = self.clients.values().filter(|other| other.uid == peer.uid).count();
-            let most = if peer.uid == 0 { MOST_CLIENTS } else { MOST_CLIENTS - RESERVED_CLIENTS };
+            let most = if peer.uid == 0 { MAX_CLIENTS } else { MAX_CLIENTS - RESERVED_CLIENTS };
             let is_full = self.clients.len() >= most;
-            if is_full || (peer.uid != 0 && of_user >= MOST_CLIENTS_OF_USER) {
+            if is_full || (peer.uid != 0 && of_user >= MAX_CLIENTS_OF_USER) {
                 // It may not even have room for this; then it is closed without.
                 let _ = client.refuse("too many connections");
                 continue;
@@ -142,7 +142,7 @@ impl Server {
             turns += 1;
             match client.read() {
                 // No client has so much to ask.
-                _ if turns > MOST_TURNS => served = Err(Closed),
+                _ if turns > MAX_TURNS => served = Err(Closed),
                 Err(Closed) => served = Err(Closed),
                 Ok(requests) if requests.is_empty() => break,
                 Ok(requests) => {

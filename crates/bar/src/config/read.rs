@@ -16,7 +16,7 @@ use text::nearest::did_you_mean;
 use text::template::{Condition, Template};
 
 /// More do not fit on a screen, and each costs.
-const MOST_SEGMENTS: usize = 64;
+const MAX_SEGMENTS: usize = 64;
 
 /// The options of the bar itself.
 pub(crate) const BAR_OPTIONS: [(&str, &str); 5] = [
@@ -65,8 +65,8 @@ pub(crate) fn read(text: &str, interval: Option<Duration>) -> Result<BarConfig, 
     let interval = interval.or(own_interval).unwrap_or(Duration::from_secs(1));
     let mut members: Vec<Member> = Vec::new();
     for options in bar.tables("segment")? {
-        if members.len() == MOST_SEGMENTS {
-            return Err(options.fault(format!("more than {MOST_SEGMENTS} segments")));
+        if members.len() == MAX_SEGMENTS {
+            return Err(options.fault(format!("more than {MAX_SEGMENTS} segments")));
         }
         let member = member(&options, interval)?;
         let is_taken =

@@ -91,7 +91,7 @@ fn language() -> Option<String> {
 /// Where locales are installed.
 const LOCALES: &str = "/usr/lib/locale";
 /// An LC_TIME that is longer is none.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// Reads the words that are installed for a language, in directories of its own or in the archive of all.
 fn time_words(name: &str) -> Option<TimeWords> {
@@ -106,7 +106,7 @@ fn time_words(name: &str) -> Option<TimeWords> {
         [name.to_owned(), normalized(name)].map(|name| directory.join(name).join("LC_TIME"))
     });
     let is_small =
-        |path: &Path| fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() <= MOST_BYTES);
+        |path: &Path| fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() <= MAX_BYTES);
     let found = files.find_map(|path| is_small(&path).then(|| fs::read(&path).ok()).flatten());
     let bytes = found.or_else(|| {
         let archive = File::open(Path::new(LOCALES).join("locale-archive")).ok()?;

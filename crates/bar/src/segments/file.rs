@@ -15,7 +15,7 @@ use text::printable::Shown as _;
 use text::template::{Unit, Value};
 
 /// More does not fit into a bar.
-const MOST_BYTES: usize = 4096;
+const MAX_BYTES: usize = 4096;
 
 pub(crate) const KIND: Kind = Kind {
     name: "file",
@@ -47,7 +47,7 @@ struct File {
 }
 
 fn contents(path: &Path) -> Contents {
-    let bytes = paths::read_start(path, MOST_BYTES)?;
+    let bytes = paths::read_start(path, MAX_BYTES)?;
     let text = String::from_utf8_lossy(&bytes);
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let number = line.parse().ok().filter(|number: &f64| number.is_finite());

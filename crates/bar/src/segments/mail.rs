@@ -35,8 +35,8 @@ pub(crate) const KIND: Kind = Kind {
         if paths.is_empty() {
             return Err(options.fault("this needs paths = \"~/Maildir\""));
         }
-        if paths.len() > MOST_BOXES {
-            return Err(options.fault(format!("this takes {MOST_BOXES} mailboxes: each is read by a thread")));
+        if paths.len() > MAX_BOXES {
+            return Err(options.fault(format!("this takes {MAX_BOXES} mailboxes: each is read by a thread")));
         }
         let boxes: Vec<_> = paths.into_iter().map(Mailbox::new).collect();
         let names = boxes.iter().map(|mailbox| name(mailbox.path())).collect();
@@ -55,7 +55,7 @@ pub(crate) const KIND: Kind = Kind {
 };
 
 /// Threads of one segment.
-const MOST_BOXES: usize = 64;
+const MAX_BOXES: usize = 64;
 
 type Count = Result<MailCount, Absence>;
 

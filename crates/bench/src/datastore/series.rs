@@ -20,7 +20,7 @@ const TICKS: u64 = 1200;
 /// Series that are read again: tens of thousands of samples.
 const READ: usize = 40;
 const FIRST_S: u64 = 1_700_000_000;
-const MOST_ROUNDS: usize = 3;
+const MAX_ROUNDS: usize = 3;
 
 /// The quantity that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub(super) fn measurements(options: &BenchOptions, remote: Option<&RemoteStore>)
             }
         };
         let measurement = Measurement::new(name, title, unit, how)
-            .at_most(MOST_ROUNDS)
+            .at_most(MAX_ROUNDS)
             .side("whit's store", &[], side(|path| Ok(Box::new(StoreEngine::open(path)?))))
             .side("a row of SQLite each", &[], side(|path| Ok(Box::new(PlainTables::open(path)?))));
         match remote.filter(|_| question != Question::Bytes) {

@@ -113,9 +113,9 @@ impl<'f> Contacts<'f> {
 
 /// A name that a receiver can have.
 fn receiver_name(contact: &str) -> String {
-    const MOST_BYTES: usize = 80;
+    const MAX_BYTES: usize = 80;
     let name: String = contact.chars().map(|letter| if letter.is_control() { '_' } else { letter }).collect();
-    let name = name[..name.floor_char_boundary(MOST_BYTES)].to_owned();
+    let name = name[..name.floor_char_boundary(MAX_BYTES)].to_owned();
     if name.starts_with('{') { format!("_{name}") } else { name }
 }
 

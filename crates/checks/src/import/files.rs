@@ -10,11 +10,11 @@ use super::names::make_valid;
 use super::notes::Notes;
 use super::patterns::{self, NamePatterns};
 
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 /// After this number of files no further ones are included.
-const MOST_INCLUDING_FILES: usize = 10_000;
+const MAX_INCLUDING_FILES: usize = 10_000;
 /// Directories of directories, so deep at most.
-const MOST_DEPTH: usize = 10;
+const MAX_DEPTH: usize = 10;
 
 /// All that was read.
 #[derive(Debug, Default)]
@@ -49,7 +49,7 @@ impl NagiosFiles {
 
 /// Reads a main file and what it names.
 pub(super) fn read(main: &Path) -> Result<NagiosFiles, String> {
-    let bytes = named::read(main, MOST_BYTES).map_err(|error| format!("{}: {error}", main.shown()))?;
+    let bytes = named::read(main, MAX_BYTES).map_err(|error| format!("{}: {error}", main.shown()))?;
     let mut read = NagiosFiles { files: vec![main.to_owned()], ..NagiosFiles::default() };
     let text = read.decode(bytes, 0);
     read.settings = read_settings(&text);
@@ -88,7 +88,7 @@ pub(super) fn read(main: &Path) -> Result<NagiosFiles, String> {
 
 impl NagiosFiles {
     fn text(&mut self, path: &Path) -> Option<String> {
-        match named::read(path, MOST_BYTES) {
+        match named::read(path, MAX_BYTES) {
             Ok(bytes) => {
                 self.files.push(path.to_owned());
                 Some(self.decode(bytes, self.files.len() - 1))
@@ -119,8 +119,8 @@ impl NagiosFiles {
         for (name, path) in read_settings(text) {
             let path = self.files[file].parent().unwrap_or(Path::new(".")).join(path);
             match name.as_str() {
-                "include_file" if self.files.len() < MOST_INCLUDING_FILES => self.read_file(&path, objects),
-                "include_dir" if self.files.len() < MOST_INCLUDING_FILES => {
+                "include_file" if self.files.len() < MAX_INCLUDING_FILES => self.read_file(&path, objects),
+                "include_dir" if self.files.len() < MAX_INCLUDING_FILES => {
                     self.read_directory(&path, objects, 0);
                 }
                 _ => {}
@@ -148,7 +148,7 @@ impl NagiosFiles {
         let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
         paths.sort();
         for path in paths {
-            if path.is_dir() && depth < MOST_DEPTH {
+            if path.is_dir() && depth < MAX_DEPTH {
                 if !is_hidden(&path) {
                     self.read_directory(&path, objects, depth + 1);
                 }

@@ -12,7 +12,7 @@ const OF_HOSTS: [&str; 4] = ["host_name", "dependent_host_name", "members", "par
 /// Directives that name services.
 const OF_SERVICES: [&str; 3] = ["service_description", "dependent_service_description", "members"];
 /// The longest name.
-const MOST_BYTES: usize = 200;
+const MAX_BYTES: usize = 200;
 
 /// Gives hosts with such names others, wherever they are named. A second host of one name is left out.
 pub(super) fn make_valid(objects: &mut Vec<NagiosObject>, notes: &mut Notes) {
@@ -78,7 +78,7 @@ fn is_of_hosts(object: &NagiosObject, key: &str) -> bool {
 fn valid(name: &str) -> String {
     let is_odd = |letter: char| letter.is_control() || "/;*?[]{}@!\\".contains(letter);
     let name: String = name.chars().map(|letter| if is_odd(letter) { '_' } else { letter }).collect();
-    name[..name.floor_char_boundary(MOST_BYTES)].to_owned()
+    name[..name.floor_char_boundary(MAX_BYTES)].to_owned()
 }
 
 /// In the name of a service a slash is one.

@@ -23,9 +23,9 @@ use service::Privileged;
 use service::unix_socket;
 
 /// Connections at a time; others are closed.
-const MOST_CONNECTIONS: usize = 64;
+const MAX_CONNECTIONS: usize = 64;
 /// A longer request is refused.
-const MOST_REQUEST_BYTES: u64 = 1 << 20;
+const MAX_REQUEST_BYTES: u64 = 1 << 20;
 /// A connection on which nothing comes or goes for so long is closed.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The pause after a connection that could not be accepted: without descriptors the socket would be ready all the time.
@@ -113,7 +113,7 @@ fn accept(listener: &UnixListener, shared: &Arc<Shared>) {
                 return;
             }
         };
-        let is_full = Arc::strong_count(shared) > MOST_CONNECTIONS;
+        let is_full = Arc::strong_count(shared) > MAX_CONNECTIONS;
         let peer = sockets::peer(&stream);
         let is_permitted = peer.is_ok_and(|peer| {
             peer.uid == probe::own_uid() || shared.privileged.scope(peer.uid, Some(peer.gid)) == Scope::All
@@ -164,7 +164,7 @@ fn read_request(reader: &mut BufReader<&UnixStream>) -> io::Result<String> {
     let mut text = Vec::new();
     loop {
         let begin = text.len();
-        let left = MOST_REQUEST_BYTES.saturating_sub(begin as u64);
+        let left = MAX_REQUEST_BYTES.saturating_sub(begin as u64);
         let length = reader.take(left).read_until(b'\n', &mut text)?;
         let is_empty = text[begin..].trim_ascii().is_empty();
         if length == 0 && left == 0 {

@@ -18,10 +18,10 @@ use history::past::Past;
 use text::units::Span;
 
 /// Series that the text names.
-const MOST_NAMED: usize = 5;
+const MAX_NAMED: usize = 5;
 
 /// Points at which an expression is evaluated that must hold for a while.
-const MOST_STEPS: i64 = 60;
+const MAX_STEPS: i64 = 60;
 
 const STATES: [(&str, State); 3] =
     [("warning", State::Warning), ("critical", State::Critical), ("unknown", State::Unknown)];
@@ -78,7 +78,7 @@ fn ask(wanted: &Expression, expression: &str, timeout: Duration, history: &Path)
     };
     if !hold.is_zero() && !series.is_empty() {
         let hold_ms = hold.as_millis() as i64;
-        let step_ms = (hold_ms / MOST_STEPS).max(1000).min(hold_ms);
+        let step_ms = (hold_ms / MAX_STEPS).max(1000).min(hold_ms);
         let held = match query.between(&past, [now_ms - hold_ms, now_ms], step_ms, &limits) {
             Ok(Answer::Matrix(held)) => held,
             Ok(_) => Vec::new(),
@@ -92,13 +92,13 @@ fn ask(wanted: &Expression, expression: &str, timeout: Duration, history: &Path)
     if series.is_empty() {
         return Outcome::new(State::Ok, format!("{expression} holds for nothing"));
     }
-    let named = series.iter().take(MOST_NAMED).map(|(name, point)| {
+    let named = series.iter().take(MAX_NAMED).map(|(name, point)| {
         let name = name.to_string();
         let name = if name.is_empty() || name == "{}" { String::new() } else { format!("{name} ") };
         format!("{name}is {}", write_in_full(point.value))
     });
     let named = named.collect::<Vec<_>>().join(", ");
-    let more = match series.len().saturating_sub(MOST_NAMED) {
+    let more = match series.len().saturating_sub(MAX_NAMED) {
         0 => String::new(),
         more => format!(", and {more} more"),
     };

@@ -12,7 +12,7 @@ use super::probe::{Limits, Probe};
 use crate::state::State;
 
 /// The most bytes of an answer that are looked at.
-const MOST_BODY_BYTES: u64 = 1 << 20;
+const MAX_BODY_BYTES: u64 = 1 << 20;
 
 /// The answer that is expected of a web server.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ fn get(wanted: &Http, url: &str, client: &Client) -> Outcome {
     let status = response.status().as_u16();
     // Of a page that is longer its beginning is enough.
     let mut body = Vec::new();
-    let read = response.body_mut().as_reader().take(MOST_BODY_BYTES).read_to_end(&mut body);
+    let read = response.body_mut().as_reader().take(MAX_BODY_BYTES).read_to_end(&mut body);
     let took = begun.elapsed();
     let is_expected = wanted.status.map_or(status < 400, |wanted| wanted == status);
     let has_text = |text: &String| body.windows(text.len()).any(|part| part == text.as_bytes());

@@ -11,7 +11,7 @@ use super::probe::{Limits, Probe};
 use crate::state::State;
 
 /// Addresses that the text names.
-const MOST_NAMED: usize = 5;
+const MAX_NAMED: usize = 5;
 
 /// The answer that is expected.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ fn resolve(wanted: &Name, name: &str, timeout: Duration) -> Outcome {
         Err(error) => return Outcome::new(State::Critical, error),
     };
     let took = begun.elapsed();
-    let named: Vec<String> = addresses.iter().take(MOST_NAMED).map(ToString::to_string).collect();
+    let named: Vec<String> = addresses.iter().take(MAX_NAMED).map(ToString::to_string).collect();
     let mut text = format!("{name} has the address {}", named.join(", "));
     let mut state = State::Ok;
     if let Some(missing) = wanted.addresses.iter().find(|address| !addresses.contains(address)) {

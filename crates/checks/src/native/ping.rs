@@ -26,7 +26,7 @@ const ECHO_REPLY_6: u8 = 129;
 const HEADER_BYTES: usize = 8;
 
 /// A ping takes a tenth of a second and more.
-const MOST_PACKETS: f64 = 100.0;
+const MAX_PACKETS: f64 = 100.0;
 const USUAL_PACKETS: u16 = 5;
 
 /// How a host is to answer.
@@ -39,7 +39,7 @@ struct Ping {
 }
 
 pub(super) fn read(table: &Options<'_, '_>, _subject: &str) -> Result<Arc<dyn Probe>, Fault> {
-    let packets = table.number("packets", 1.0, MOST_PACKETS)?;
+    let packets = table.number("packets", 1.0, MAX_PACKETS)?;
     let packets = packets.map_or(USUAL_PACKETS, |count| count as u16);
     Ok(Arc::new(Ping { packets, slow: table.duration("slow")? }))
 }

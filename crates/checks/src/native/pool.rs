@@ -15,7 +15,7 @@ use crate::status::Finding;
 /// They are made when the first check needs them.
 const THREADS: usize = 16;
 /// Checks that wait for one.
-const MOST_WAITING: usize = 1000;
+const MAX_WAITING: usize = 1000;
 const STACK_BYTES: usize = 512 * 1024;
 
 /// A check that is to be run.
@@ -65,7 +65,7 @@ impl NativePool {
     }
 
     fn start(&self) -> SyncSender<Job> {
-        let (jobs, waiting) = sync_channel::<Job>(MOST_WAITING);
+        let (jobs, waiting) = sync_channel::<Job>(MAX_WAITING);
         let waiting = Arc::new(Mutex::new(waiting));
         let clients = Arc::new(KeptClients::default());
         for _ in 0..THREADS {

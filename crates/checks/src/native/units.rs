@@ -15,8 +15,8 @@ use crate::state::State;
 /// The socket of the system's bus.
 const BUS: &str = "/run/dbus/system_bus_socket";
 /// Units that the text names.
-const MOST_NAMED: usize = 5;
-const MOST_BYTES: usize = 16 << 20;
+const MAX_NAMED: usize = 5;
+const MAX_BYTES: usize = 16 << 20;
 
 /// The subject is a unit or a pattern.
 #[derive(Debug)]
@@ -62,8 +62,8 @@ fn ask(pattern: &str, timeout: Duration) -> Outcome {
         };
         return Outcome::new(State::Ok, text).with(figures);
     }
-    let mut text = wrong.iter().take(MOST_NAMED).map(written).collect::<Vec<_>>().join(", ");
-    if let Some(more) = wrong.len().checked_sub(MOST_NAMED).filter(|more| *more > 0) {
+    let mut text = wrong.iter().take(MAX_NAMED).map(written).collect::<Vec<_>>().join(", ");
+    if let Some(more) = wrong.len().checked_sub(MAX_NAMED).filter(|more| *more > 0) {
         text.push_str(&format!(", and {more} more"));
     }
     Outcome::new(State::Critical, text).with(figures)
@@ -108,7 +108,7 @@ fn read_more(bus: &mut UnixStream, received: &mut Vec<u8>, until: Instant) -> io
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(io::ErrorKind::TimedOut.into()),
         Err(error) => return Err(error),
     };
-    if received.len() + length > MOST_BYTES {
+    if received.len() + length > MAX_BYTES {
         return Err(io::Error::other("the answer is too long"));
     }
     received.extend_from_slice(&bytes[..length]);

@@ -54,7 +54,7 @@ enum DatePoint {
 }
 
 /// Which dates count first, as in Nagios: the more definite ones. Days of the week come last.
-pub(super) const MOST_RANK: u8 = 4;
+pub(super) const MAX_RANK: u8 = 4;
 
 impl DateRange {
     /// Returns the rank of these dates: those of a lower one count instead of those of a higher one.
@@ -64,7 +64,7 @@ impl DateRange {
             DatePoint::OfYear { .. } => 1,
             DatePoint::OfMonth { .. } => 2,
             DatePoint::Weekday { month: Some(_), .. } => 3,
-            DatePoint::Weekday { month: None, .. } => MOST_RANK,
+            DatePoint::Weekday { month: None, .. } => MAX_RANK,
         }
     }
 

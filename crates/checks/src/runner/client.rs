@@ -9,7 +9,7 @@ use probe::background_job::Notifier;
 use probe::spawn::{Command, Group, reap_ended};
 use rustix::fd::BorrowedFd;
 
-use super::frames::{MOST_BODY_BYTES, Order, Report, ReportHead};
+use super::frames::{MAX_BODY_BYTES, Order, Report, ReportHead};
 use service::frames::{push, take};
 
 const READ_BYTES: usize = 16 * 1024;
@@ -95,7 +95,7 @@ impl Runner {
             }
         }
         let mut taken = 0;
-        while let Some((head, body, length)) = take::<ReportHead>(&self.reports[taken..], MOST_BODY_BYTES)? {
+        while let Some((head, body, length)) = take::<ReportHead>(&self.reports[taken..], MAX_BODY_BYTES)? {
             taken += length;
             let ReportHead { id, fate, is_gone, cost, output_bytes, is_cut } = head;
             let (output, errors) = body.split_at(output_bytes.min(body.len()));

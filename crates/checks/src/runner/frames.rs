@@ -4,11 +4,11 @@ use probe::spawn::Ending;
 use serde::{Deserialize, Serialize};
 
 /// The most bytes of a plugin's output that are kept.
-pub(super) const MOST_OUTPUT_BYTES: usize = 64 * 1024;
+pub(super) const MAX_OUTPUT_BYTES: usize = 64 * 1024;
 /// The most bytes of its standard error that are kept, which is shown if there is no output.
-pub(super) const MOST_ERROR_BYTES: usize = 4096;
+pub(super) const MAX_ERROR_BYTES: usize = 4096;
 /// The body of a report has no more.
-pub(super) const MOST_BODY_BYTES: usize = MOST_OUTPUT_BYTES + MOST_ERROR_BYTES;
+pub(super) const MAX_BODY_BYTES: usize = MAX_OUTPUT_BYTES + MAX_ERROR_BYTES;
 
 /// A plugin that is to be run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

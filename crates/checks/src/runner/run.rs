@@ -11,7 +11,7 @@ use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::io::{Errno, read};
 use rustix::pipe::{PipeFlags, pipe_with};
 
-use super::frames::{Fate, MOST_ERROR_BYTES, MOST_OUTPUT_BYTES, Order, ReportHead, RunCost};
+use super::frames::{Fate, MAX_ERROR_BYTES, MAX_OUTPUT_BYTES, Order, ReportHead, RunCost};
 use service::frames::push;
 
 /// After it was asked to end it has so long to do it.
@@ -100,7 +100,7 @@ impl Run {
                 deadline,
                 stage: Stage::Runs,
                 cost,
-                streams: [stream(output, MOST_OUTPUT_BYTES), stream(errors, MOST_ERROR_BYTES)],
+                streams: [stream(output, MAX_OUTPUT_BYTES), stream(errors, MAX_ERROR_BYTES)],
             },
         ))
     }

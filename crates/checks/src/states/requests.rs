@@ -9,7 +9,7 @@ use crate::status::Acknowledgement;
 use crate::verdict::submitted;
 
 /// The most requests that are carried out at a time.
-const MOST_REQUESTS: usize = 1000;
+const MAX_REQUESTS: usize = 1000;
 
 impl CheckStates {
     /// Writes requests to the ledger, so that a kill loses none.
@@ -25,8 +25,8 @@ impl CheckStates {
             return Ok(Vec::new());
         }
         let mut hurried = Vec::new();
-        let requests = self.ledger.requests(MOST_REQUESTS).map_err(failed)?;
-        self.has_more_requests = requests.len() == MOST_REQUESTS;
+        let requests = self.ledger.requests(MAX_REQUESTS).map_err(failed)?;
+        self.has_more_requests = requests.len() == MAX_REQUESTS;
         let mut are_downtimes_stale = false;
         for (key, request) in requests {
             if self.done.contains(&key) {

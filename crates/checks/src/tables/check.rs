@@ -47,7 +47,7 @@ pub(super) const OPTIONS: [&str; 22] = [
 
 /// A backup may be due each week, or each month.
 const INTERVALS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(365 * 86_400);
-const LONGEST_TIMEOUT: Duration = Duration::from_secs(3600);
+const MAX_TIMEOUT: Duration = Duration::from_secs(3600);
 const STATES: [(&str, State); 4] = [
     ("ok", State::Ok),
     ("warning", State::Warning),
@@ -102,7 +102,7 @@ impl CheckTemplate {
         check.interval = duration("interval")?.unwrap_or(check.interval);
         check.retry_interval = duration("retry")?.unwrap_or(check.retry_interval.min(check.interval));
         if let Some(timeout) = table.duration("timeout")? {
-            if timeout > LONGEST_TIMEOUT {
+            if timeout > MAX_TIMEOUT {
                 return Err(table.fault_of("timeout", "expected 1h or less"));
             }
             check.timeout = timeout;

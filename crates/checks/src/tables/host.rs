@@ -22,7 +22,7 @@ pub(super) struct Host {
 }
 
 /// A list of hosts is not longer than this.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 /// The options that a table of a host may have beside those of its check.
 pub(super) const OPTIONS: [&str; 5] = ["name", "address", "groups", "parents", "labels"];
@@ -104,7 +104,7 @@ fn read_directory(path: &Path) -> Result<Vec<Host>, String> {
 }
 
 fn read_csv(path: &Path) -> Result<Vec<Host>, String> {
-    let text = named::read_text(path, MOST_BYTES).map_err(|error| format!("{}: {error}", path.shown()))?;
+    let text = named::read_text(path, MAX_BYTES).map_err(|error| format!("{}: {error}", path.shown()))?;
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
     let wrong = |line: u64, message: String| format!("{}:{line}: {message}", path.shown());
     let columns = reader.headers().map_err(|error| wrong(1, error.to_string()))?.clone();

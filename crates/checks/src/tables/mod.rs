@@ -30,7 +30,7 @@ const USUAL_HISTORY_BYTES: u64 = 500_000_000;
 const USUAL_RUNNING: usize = 256;
 const USUAL_STARTS_A_SECOND: f64 = 200.0;
 /// As many as a large Nagios has, and some more.
-const MOST_CHECKS: usize = 200_000;
+const MAX_CHECKS: usize = 200_000;
 
 /// The options that `[checks]` may have.
 const OPTIONS: [&str; 8] =
@@ -155,8 +155,8 @@ fn add(
     if !names.insert(name.clone()) {
         return Err(table.fault_of("name", format!("there is a check \"{name}\" already")));
     }
-    if checks.len() >= MOST_CHECKS {
-        return Err(table.fault(format!("there are more than {MOST_CHECKS} checks")));
+    if checks.len() >= MAX_CHECKS {
+        return Err(table.fault(format!("there are more than {MAX_CHECKS} checks")));
     }
     checks.push(check);
     Ok(())

@@ -125,7 +125,7 @@ const OTHER_SIZES: &[MemInfoField] = {
 };
 
 /// A larger size is a difference that wrapped: no machine has an exbibyte.
-const MOST_BYTES: u64 = 1 << 60;
+const MAX_BYTES: u64 = 1 << 60;
 
 impl MemInfo {
     /// Fills from the bytes of /proc/meminfo.
@@ -169,7 +169,7 @@ impl MemInfo {
             self.remove(MemInfoField::SwapFree);
         }
         for field in OTHER_SIZES {
-            if self.get(*field).is_some_and(|size| size > MOST_BYTES) {
+            if self.get(*field).is_some_and(|size| size > MAX_BYTES) {
                 self.remove(*field);
             }
         }

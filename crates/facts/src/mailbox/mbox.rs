@@ -29,7 +29,7 @@ pub struct Mbox {
 }
 
 /// So many unread headers are remembered.
-const MOST_HEADERS: usize = 32;
+const MAX_HEADERS: usize = 32;
 
 impl Mbox {
     /// All messages.
@@ -71,7 +71,7 @@ impl Mbox {
         let message = header.count(is_first);
         self.count += message;
         if message.unread > 0 {
-            if self.unread_headers.len() == MOST_HEADERS {
+            if self.unread_headers.len() == MAX_HEADERS {
                 self.unread_headers.remove(0);
             }
             self.unread_headers.push(place);

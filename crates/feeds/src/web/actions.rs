@@ -16,7 +16,7 @@ use crate::subscriptions::ImportedList;
 
 const DAY_MS: i64 = 86_400_000;
 /// Faults of a list that the page names.
-const MOST_FAULTS: usize = 20;
+const MAX_FAULTS: usize = 20;
 
 pub(super) fn answer(
     scene: &mut Scene<'_>,
@@ -89,9 +89,9 @@ pub(super) fn answer(
 fn imported_text(imported: &ImportedList) -> Vec<String> {
     let all = imported.subscribed + imported.refused.len();
     let mut lines = vec![format!("{} of {all} feeds were imported.", imported.subscribed)];
-    lines.extend(imported.refused.iter().take(MOST_FAULTS).cloned());
-    if imported.refused.len() > MOST_FAULTS {
-        lines.push(format!("And {} more faults.", imported.refused.len() - MOST_FAULTS));
+    lines.extend(imported.refused.iter().take(MAX_FAULTS).cloned());
+    if imported.refused.len() > MAX_FAULTS {
+        lines.push(format!("And {} more faults.", imported.refused.len() - MAX_FAULTS));
     }
     lines
 }

@@ -31,9 +31,9 @@ pub use scene::{PREFIX, SignInLimit};
 use sign_in::COOKIE;
 
 /// The longest body of a request of an account: an OPML file of thousands of feeds.
-pub const MOST_BODY_BYTES: usize = 8 * 1024 * 1024;
+pub const MAX_BODY_BYTES: usize = 8 * 1024 * 1024;
 /// The longest body of others.
-pub const MOST_STRANGERS_BODY_BYTES: usize = 64 * 1024;
+pub const MAX_STRANGERS_BODY_BYTES: usize = 64 * 1024;
 
 /// The reader's web site.
 #[derive(Debug)]

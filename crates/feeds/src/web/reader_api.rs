@@ -13,7 +13,7 @@ use super::scene::Scene;
 use super::sign_in::verify;
 use super::streams::{KEPT_UNREAD, LABEL, READ, READING_LIST, STARRED, entry_id, feed_stream, item, normal};
 use crate::accounts::{Account, SessionKind, form_token};
-use crate::entries::{FeedEntry, MOST_LISTED};
+use crate::entries::{FeedEntry, MAX_LISTED};
 use crate::entry_filter::EntryFilter;
 use crate::error::FeedError;
 
@@ -21,11 +21,11 @@ const JSON: &str = "application/json; charset=utf-8";
 /// Entries of an answer if the client does not say how many.
 const USUAL_COUNT: usize = 20;
 /// Entries with their contents in one answer.
-const MOST_CONTENTS: usize = 250;
+const MAX_CONTENTS: usize = 250;
 /// An answer ends after the entry that exceeds this.
-const MOST_CONTENT_BYTES: usize = 8 * 1024 * 1024;
+const MAX_CONTENT_BYTES: usize = 8 * 1024 * 1024;
 /// Numbers of entries in one answer.
-pub(super) const MOST_IDS: usize = 10_000;
+pub(super) const MAX_IDS: usize = 10_000;
 
 pub(super) fn answer(scene: &mut Scene<'_>, asked: &Asked, path: &str) -> Result<Reply, FeedError> {
     if path == "accounts/ClientLogin" {
@@ -253,7 +253,7 @@ impl Api<'_, '_, '_> {
         let wanted = filter.limit;
         let mut all: Vec<FeedEntry> = Vec::new();
         loop {
-            filter.limit = (wanted - all.len()).min(MOST_LISTED);
+            filter.limit = (wanted - all.len()).min(MAX_LISTED);
             let part = self.scene.library.entries(&self.account, &filter)?;
             let is_last = part.len() < filter.limit;
             all.extend(part);
@@ -271,7 +271,7 @@ impl Api<'_, '_, '_> {
 
     fn ids(&self) -> Result<Reply, FeedError> {
         let stream = self.asked.get("s");
-        let Some(filter) = self.asked_filter(stream, MOST_IDS)? else { return Ok(unknown_stream()) };
+        let Some(filter) = self.asked_filter(stream, MAX_IDS)? else { return Ok(unknown_stream()) };
         let (entries, next) = self.listed(&filter)?;
         let one = |entry: &FeedEntry| {
             json!({
@@ -288,7 +288,7 @@ impl Api<'_, '_, '_> {
     }
 
     fn count(&self) -> Result<Reply, FeedError> {
-        let Some(filter) = self.asked_filter(self.asked.get("s"), MOST_IDS)? else {
+        let Some(filter) = self.asked_filter(self.asked.get("s"), MAX_IDS)? else {
             return Ok(unknown_stream());
         };
         let count =
@@ -298,7 +298,7 @@ impl Api<'_, '_, '_> {
 
     fn contents(&self, stream: &str) -> Result<Reply, FeedError> {
         let stream = if stream.is_empty() { self.asked.get("s") } else { stream };
-        let Some(filter) = self.asked_filter(stream, MOST_CONTENTS)? else { return Ok(unknown_stream()) };
+        let Some(filter) = self.asked_filter(stream, MAX_CONTENTS)? else { return Ok(unknown_stream()) };
         let (entries, next) = self.listed(&filter)?;
         let (items, written) = self.items(entries.iter().map(|entry| entry.id))?;
         // What has no place here is where the next answer begins.
@@ -310,7 +310,7 @@ impl Api<'_, '_, '_> {
     }
 
     fn atom(&self, stream: &str) -> Result<Reply, FeedError> {
-        let Some(filter) = self.asked_filter(stream, MOST_CONTENTS)? else { return Ok(unknown_stream()) };
+        let Some(filter) = self.asked_filter(stream, MAX_CONTENTS)? else { return Ok(unknown_stream()) };
         let (entries, _) = self.listed(&filter)?;
         let ids: Vec<i64> = entries.iter().map(|entry| entry.id).collect();
         let mut entries = Vec::new();
@@ -326,7 +326,7 @@ impl Api<'_, '_, '_> {
     }
 
     fn contents_of_ids(&self) -> Result<Reply, FeedError> {
-        let mut ids = self.asked_ids(MOST_LISTED)?;
+        let mut ids = self.asked_ids(MAX_LISTED)?;
         let mut seen = HashSet::new();
         ids.retain(|id| seen.insert(*id));
         let (items, _) = self.items(ids.into_iter())?;
@@ -342,7 +342,7 @@ impl Api<'_, '_, '_> {
     ) -> Result<usize, FeedError> {
         let (mut bytes, mut seen) = (0, 0);
         for id in ids {
-            if bytes >= MOST_CONTENT_BYTES {
+            if bytes >= MAX_CONTENT_BYTES {
                 break;
             }
             seen += 1;

@@ -4,14 +4,14 @@ use http::StatusCode;
 use serde_json::json;
 use syndication::{parse_url, with_scheme};
 
-use super::reader_api::{Api, MOST_IDS, done, reply, unknown_stream};
+use super::reader_api::{Api, MAX_IDS, done, reply, unknown_stream};
 use super::request::{Reply, text};
 use super::streams::{KEPT_UNREAD, LABEL, READ, STARRED, feed_stream, normal};
 use crate::entries::Mark;
 use crate::error::FeedError;
 
 /// Feeds that one request edits.
-const MOST_STREAMS: usize = 1000;
+const MAX_STREAMS: usize = 1000;
 
 /// A time in microseconds; programs that send milliseconds or seconds mean these: as microseconds they would be in 1970.
 fn milliseconds(time: i64) -> i64 {
@@ -29,8 +29,8 @@ impl Api<'_, '_, '_> {
         let title = self.asked.has("t").then(|| self.asked.get("t").to_owned());
         let streams: Option<Vec<String>> =
             self.asked.all("s").map(|stream| Some(stream.strip_prefix("feed/")?.to_owned())).collect();
-        let Some(streams) = streams.filter(|streams| (1..=MOST_STREAMS).contains(&streams.len())) else {
-            return Err(FeedError::refused(format!("s must be feed/…, at most {MOST_STREAMS} times")));
+        let Some(streams) = streams.filter(|streams| (1..=MAX_STREAMS).contains(&streams.len())) else {
+            return Err(FeedError::refused(format!("s must be feed/…, at most {MAX_STREAMS} times")));
         };
         for url in streams {
             if self.asked.get("ac") == "subscribe" {
@@ -70,7 +70,7 @@ impl Api<'_, '_, '_> {
     }
 
     pub(super) fn edit_tag(&mut self) -> Result<Reply, FeedError> {
-        let ids = self.asked_ids(MOST_IDS)?;
+        let ids = self.asked_ids(MAX_IDS)?;
         // Whatever a request repeats, an entry is read or not, and starred or not.
         let (mut read, mut starred) = (None, None);
         for (name, value) in [("a", true), ("r", false)] {

@@ -6,7 +6,7 @@ use super::html::Html;
 use super::upload;
 
 /// Parameters of a request; others are ignored.
-const MOST_PAIRS: usize = 20_000;
+const MAX_PAIRS: usize = 20_000;
 
 pub(super) type Reply = Response<Vec<u8>>;
 
@@ -24,7 +24,7 @@ impl Asked {
     pub(super) fn new(request: Request<Vec<u8>>) -> Self {
         let query = request.uri().query().unwrap_or_default();
         let parse = |text: &[u8]| -> Vec<(String, String)> {
-            form_urlencoded::parse(text).into_owned().take(MOST_PAIRS).collect()
+            form_urlencoded::parse(text).into_owned().take(MAX_PAIRS).collect()
         };
         let mut pairs = parse(query.as_bytes());
         let in_address = pairs.len();

@@ -5,7 +5,7 @@ use http::{StatusCode, header};
 use super::pages;
 use super::request::{Asked, Reply, page, redirect};
 use super::scene::{POLICY, PREFIX, Scene};
-use crate::accounts::{Account, LONGEST_SESSION_MS, SessionKind};
+use crate::accounts::{Account, MAX_SESSION_MS, SessionKind};
 use crate::error::FeedError;
 
 /// The cookie of a session.
@@ -48,7 +48,7 @@ pub(super) fn sign_in(scene: &mut Scene<'_>, asked: &Asked) -> Result<Reply, Fee
 /// A session in this browser.
 fn begin(scene: &mut Scene<'_>, account: &Account, asked: &Asked) -> Result<Reply, FeedError> {
     let token = scene.library.begin_session(account, SessionKind::Browser, scene.now_ms)?;
-    let age = LONGEST_SESSION_MS / 1000;
+    let age = MAX_SESSION_MS / 1000;
     Ok(with_cookie(redirect(PREFIX), &format!("{token}; Max-Age={age}{}", asked.secure())))
 }
 

@@ -258,7 +258,7 @@ fn an_unclear_request_changes_nothing() {
     let get = |rest: &str| world.ask(&world.ann_session, &Method::GET, &format!("{list}{rest}"), "");
     let before = world.of_ann();
     let all = "reader/api/0/mark-all-as-read";
-    let many = "i=1&".repeat(super::reader_api::MOST_IDS + 1);
+    let many = "i=1&".repeat(super::reader_api::MAX_IDS + 1);
     for (path, form) in [
         (all, ""),
         (all, "s=user/-/state/com.google/reading-list&ts=2026-01-01"),

@@ -1,7 +1,7 @@
 //! A form with a file: multipart/form-data (RFC 7578).
 
 /// Parts of a form; others are ignored.
-const MOST_PARTS: usize = 32;
+const MAX_PARTS: usize = 32;
 
 /// The boundary that a Content-Type names.
 pub(super) fn boundary(content_type: &str) -> Option<String> {
@@ -18,7 +18,7 @@ pub(super) fn parse(body: &[u8], boundary: &str) -> (Vec<(String, String)>, Opti
     let mut parts = 0;
     while let Some(start) = find(rest, boundary.as_bytes()) {
         rest = &rest[start + boundary.len()..];
-        if rest.starts_with(b"--") || parts >= MOST_PARTS {
+        if rest.starts_with(b"--") || parts >= MAX_PARTS {
             break;
         }
         parts += 1;

@@ -6,7 +6,7 @@ use formats::series_name::SeriesName;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use query::{Answer, Point};
-use text::plot::{MOST_LINES, Plot, PlotLine, TimeForm};
+use text::plot::{MAX_LINES, Plot, PlotLine, TimeForm};
 use text::printable::Shown as _;
 
 pub use measure::of as measure_of;
@@ -30,8 +30,8 @@ impl Drawing {
         let mut lines: Vec<PlotLine> = series.into_iter().map(line).collect();
         // Those with the highest means first.
         lines.sort_by(|a, b| mean(b).total_cmp(&mean(a)));
-        let beyond = lines.len().saturating_sub(MOST_LINES);
-        lines.truncate(MOST_LINES);
+        let beyond = lines.len().saturating_sub(MAX_LINES);
+        lines.truncate(MAX_LINES);
         Some(Self { expression: expression.to_owned(), times, lines, beyond, zone })
     }
 

@@ -21,9 +21,9 @@ use super::tasks::read_all;
 use super::watched::{Watched, WatchedSummary};
 
 /// The most evaluations with missing selections. After them each selection is read by its own replay.
-const MOST_EVALUATIONS: usize = 8;
+const MAX_EVALUATIONS: usize = 8;
 /// The most cached samples, each series counted as some more. Beyond it selections are read when they are needed.
-const MOST_CACHED: usize = 4_000_000;
+const MAX_CACHED: usize = 4_000_000;
 const SAMPLES_A_SERIES: usize = 20;
 
 /// A history with a cache of selections.
@@ -89,7 +89,7 @@ impl<'p> BatchedSource<'p> {
             is_batching: true,
             brief,
         };
-        for _ in 0..MOST_EVALUATIONS {
+        for _ in 0..MAX_EVALUATIONS {
             let evaluated = evaluate(&source);
             let missing = std::mem::take(&mut *source.missing.borrow_mut());
             if missing.0.is_empty() {
@@ -150,7 +150,7 @@ impl<'p> BatchedSource<'p> {
     /// Reads what is missing into the cache, that of the same time range in one replay.
     fn read(&self, missing: Missing, limits: &Limits<'_>) -> Result<(), QueryError> {
         for (range, mut missing) in missing.0 {
-            if *self.cached_samples.borrow() >= MOST_CACHED {
+            if *self.cached_samples.borrow() >= MAX_CACHED {
                 // The next evaluation reads them one at a time.
                 missing.selections.clear();
             }
@@ -223,7 +223,7 @@ impl Source for BatchedSource<'_> {
         if let Some(series) = self.cached.borrow().get(&key) {
             return Ok(series.clone());
         }
-        let has_room = *self.cached_samples.borrow() < MOST_CACHED;
+        let has_room = *self.cached_samples.borrow() < MAX_CACHED;
         // Imported series may have the names of tasks' metrics.
         let is_of_tasks_alone = || !self.past.has_series(|series| selection.is_met_by(series));
         if self.is_batching && has_room && task_counter(selection).is_some() && is_of_tasks_alone() {
@@ -233,7 +233,7 @@ impl Source for BatchedSource<'_> {
             return Ok(Vec::new());
         }
         let series = self.past.select(selection)?;
-        if *self.cached_samples.borrow() + samples(&series) < MOST_CACHED {
+        if *self.cached_samples.borrow() + samples(&series) < MAX_CACHED {
             self.cache(key, series.clone());
         }
         Ok(series)

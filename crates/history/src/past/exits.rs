@@ -56,7 +56,7 @@ pub struct EndedProcess {
 }
 
 /// The most ended threads that are kept until their process ends, too.
-const MOST_THREADS: usize = 100_000;
+const MAX_THREADS: usize = 100_000;
 
 impl Past {
     /// Returns the processes that ended between two times in nanoseconds since 1970, in the order of their ends. The main thread is `wanted`.
@@ -81,7 +81,7 @@ impl Past {
             for record in records {
                 let row = record.row;
                 if row.key.pid != row.process() {
-                    if kept < MOST_THREADS {
+                    if kept < MAX_THREADS {
                         kept += 1;
                         others.entry(row.process()).or_default().push(row);
                     }

@@ -15,7 +15,7 @@ use query::{Condition, LabelChoice, Matcher};
 use sampling::users::Users;
 use store::{Named, TaskNames};
 
-use super::doubts;
+use super::brief_bounds;
 use crate::task_sums::MinuteGroups;
 
 pub(super) const LABELS: [&str; 9] =
@@ -227,7 +227,7 @@ impl<'s> Labelling<'s> {
         let pids = self.matchers.iter().filter(|matcher| matcher.label == "pid");
         let mut numbers = pids.filter_map(|matcher| match &matcher.condition {
             Condition::Equal(number) => {
-                Some(number.parse().is_ok_and(|number| doubts::has(processes, number)))
+                Some(number.parse().is_ok_and(|number| brief_bounds::has(processes, number)))
             }
             _ => None,
         });

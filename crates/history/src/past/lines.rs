@@ -9,7 +9,7 @@ use foldhash::{HashMap, HashMapExt as _};
 use query::{Selection, Series};
 use store::TaskNames;
 
-use super::doubts::Doubts;
+use super::brief_bounds::BriefBounds;
 use super::labelling::{CgroupPaths, Labelling, TaskLabels};
 use super::round::Round;
 use super::task_lines::TaskLines;
@@ -32,7 +32,7 @@ pub(super) struct Lines<'s> {
     /// The place of each living task, for gauges.
     living: HashMap<u32, usize>,
     /// By metric.
-    doubts: Vec<Doubts>,
+    brief_bounds: Vec<BriefBounds>,
     /// By metric: what processes without sums of their own did together.
     brief_growth: Vec<u64>,
 }
@@ -51,7 +51,7 @@ impl<'s> Lines<'s> {
             of_tasks: TaskLines::new(metrics.len(), selected.has_one_window()),
             accepted: HashMap::new(),
             living: HashMap::new(),
-            doubts: metrics.iter().map(|_| Doubts::default()).collect(),
+            brief_bounds: metrics.iter().map(|_| BriefBounds::default()).collect(),
             brief_growth: vec![0; metrics.len()],
             metrics,
         }
@@ -129,23 +129,25 @@ impl<'s> Lines<'s> {
     ) -> Result<(), String> {
         self.begin_minute(minute);
         let mut paths = minute;
-        self.doubts.iter_mut().for_each(|doubts| doubts.begin_minute(processes.has_mingled));
+        self.brief_bounds
+            .iter_mut()
+            .for_each(|brief_bounds| brief_bounds.begin_minute(processes.has_mingled));
         // One that did nothing is there, with a sum of 0; but it is not who did most.
         let least = u64::from(self.brief == BriefProcesses::Negligible);
         for one in &processes.seen {
             self.grow(&row(one.process, &one.group), true, &mut paths, |metric| {
                 one.figures.get(metric.figure()?).filter(|growth| *growth >= least)
             })?;
-            self.doubts.iter_mut().for_each(|doubts| doubts.add_process(one));
+            self.brief_bounds.iter_mut().for_each(|brief_bounds| brief_bounds.add_process(one));
         }
         self.add_brief_growth(minute, processes)?;
         for one in &processes.brief {
             if !self.labelling.may_accept(&mut paths, &row(0, &one.group), &one.processes)? {
                 continue;
             }
-            for (doubts, metric) in self.doubts.iter_mut().zip(&self.metrics) {
+            for (brief_bounds, metric) in self.brief_bounds.iter_mut().zip(&self.metrics) {
                 if let Some(most) = metric.figure().and_then(|figure| one.most.get(figure)) {
-                    doubts.add_brief(one, most);
+                    brief_bounds.add_brief(one, most);
                 }
             }
         }
@@ -243,7 +245,10 @@ impl<'s> Lines<'s> {
         let largest = sums.and_then(|sums| sums.largest);
         let least = largest.and_then(|count| self.of_tasks.least_of_largest(metric, count, range));
         let may_leave_out = || self.brief == BriefProcesses::Negligible && self.are_brief_negligible(metric);
-        if !self.doubts[metric].is_empty() && !may_leave_out() && !self.are_largest_certain(metric, least?) {
+        if !self.brief_bounds[metric].is_empty()
+            && !may_leave_out()
+            && !self.are_largest_certain(metric, least?)
+        {
             return None;
         }
         let name = |key: &TaskLabels| self.labelling.name(key);
@@ -252,13 +257,14 @@ impl<'s> Lines<'s> {
 
     /// Returns whether series that grew by so much at least are certain, and no others grew by as much.
     fn are_largest_certain(&self, metric: usize, least: f64) -> bool {
-        let doubts = &self.doubts[metric];
-        if doubts.are_too_many() {
+        let brief_bounds = &self.brief_bounds[metric];
+        if brief_bounds.are_too_many() {
             return false;
         }
-        let most = self.metrics[metric].in_unit(doubts.most());
+        let most = self.metrics[metric].in_unit(brief_bounds.most());
         let is_open = |(labels, increase): (&TaskLabels, f64)| {
-            increase + most >= least && !labels.pid.is_some_and(|pid| doubts.is_certain(pid, labels.comm))
+            increase + most >= least
+                && !labels.pid.is_some_and(|pid| brief_bounds.is_certain(pid, labels.comm))
         };
         // What is not among the series is not among the largest either.
         most < least && !self.of_tasks.increases(metric).any(is_open)
@@ -268,7 +274,7 @@ impl<'s> Lines<'s> {
     fn are_brief_negligible(&self, metric: usize) -> bool {
         let in_unit = |value| self.metrics[metric].in_unit(value);
         let seen: f64 = self.of_tasks.increases(metric).map(|(_, increase)| increase).sum();
-        in_unit(self.doubts[metric].largest())
+        in_unit(self.brief_bounds[metric].largest())
             <= NEGLIGIBLE_PART * (seen + in_unit(self.brief_growth[metric]))
     }
 

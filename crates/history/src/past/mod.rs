@@ -3,7 +3,7 @@
 mod batched_source;
 #[cfg(test)]
 mod batching;
-mod doubts;
+mod brief_bounds;
 mod exits;
 mod labelling;
 mod lines;

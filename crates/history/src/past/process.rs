@@ -16,13 +16,13 @@ use super::moment::{BACK, FURTHEST_BACK, PastTasks};
 /// is given again so soon.
 const SAME_START_MS: i64 = 5_000;
 /// Ancestors of a process. The bound ends a circle, which readings of different times may have.
-const MOST_ANCESTORS: usize = 64;
+const MAX_ANCESTORS: usize = 64;
 /// The last reading that has a process is looked for so closely.
 const CLOSEST_MS: i64 = 200;
 /// A process is in the first reading behind its start, which comes so soon, and its exit record in the one behind its end.
 const READING_MS: i64 = 2_000;
 /// A process whose start is not known is looked for so far back.
-const LONGEST_SEARCH_MS: i64 = 3_600_000;
+const MAX_SEARCH_MS: i64 = 3_600_000;
 
 /// A process, by its number and its start: numbers are used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +103,7 @@ impl Past {
             (None, Some(started_ms)) => {
                 [started_ms, self.reading_after(started_ms)?.unwrap_or(at_ms) + READING_MS]
             }
-            (None, None) => [from_ms.max(at_ms.saturating_sub(LONGEST_SEARCH_MS)), at_ms],
+            (None, None) => [from_ms.max(at_ms.saturating_sub(MAX_SEARCH_MS)), at_ms],
         };
         let ended = self.end_of(key, between_ms, last_seen.is_some(), limits)?;
         if let Some(PastExit { record: ExitRecord { row, exit, .. }, started_ms, ended_ms }) = ended {
@@ -267,7 +267,7 @@ impl Past {
             exit: None,
             cgroup: row.cgroup.and_then(|id| tasks.cgroups.get(&id)).cloned(),
             command_line: tasks.command_lines.get(&row.key).cloned(),
-            ancestors: ancestors.take(MOST_ANCESTORS).map(relative).collect(),
+            ancestors: ancestors.take(MAX_ANCESTORS).map(relative).collect(),
             children,
             threads,
         })

@@ -9,7 +9,9 @@ use store::{Retention, Store, Tier};
 
 use super::random_machine::{Machine, record, recorded};
 use super::{BatchedSource, BriefProcesses, Past};
-use crate::task_sums::{MINUTE_MS, Summarizer, SumsFile, change_hours, check, fill, make_all, remake_all};
+use crate::task_sums::{
+    MINUTE_MS, MinuteSums, Span, Summarizer, SumsFile, change, check, fill, make_all, remake_all,
+};
 
 const EXPRESSIONS: [&str; 19] = [
     "sum by (comm) (increase(whit_task_on_cpu_seconds_total[10m]))",
@@ -98,6 +100,14 @@ fn cgroups_have_their_names() {
     assert_eq!(sum("unit, container", "unit=~\"one.*\""), [true, false]);
 }
 
+/// Adds a second on a CPU to all that have been on one.
+fn add_a_second(sums: &mut MinuteSums) {
+    let of_groups = sums.groups.sums.iter_mut().map(|sums| &mut sums.figures);
+    for figures in of_groups.chain(sums.processes.seen.iter_mut().map(|sums| &mut sums.figures)) {
+        figures.set(Figure::ON_CPU, figures.get(Figure::ON_CPU).map(|value| value + 1_000_000_000));
+    }
+}
+
 /// Sums that are wrong make wrong answers: they are read.
 #[test]
 fn sums_are_read() {
@@ -108,10 +118,7 @@ fn sums_are_read() {
     let at_ms = last_ns / 1_000_000 - 1;
     let replayed = answers(&past, at_ms);
     remake_all(&path, |sums| {
-        let of_groups = sums.groups.sums.iter_mut().map(|sums| &mut sums.figures);
-        for figures in of_groups.chain(sums.processes.seen.iter_mut().map(|sums| &mut sums.figures)) {
-            figures.set(Figure::ON_CPU, figures.get(Figure::ON_CPU).map(|value| value + 1_000_000_000));
-        }
+        add_a_second(sums);
         sums.groups.programs.iter_mut().for_each(|sums| sums.ended += 1);
     });
     let summed = answers(&Past::open(&path).unwrap(), at_ms);
@@ -219,11 +226,8 @@ fn hours_say_what_a_replay_says() {
     assert_eq!(replayed, all(&Past::open(&path).unwrap()));
     assert_eq!(check(&path).unwrap(), Vec::<String>::new());
     // Those that are wrong make wrong answers, and are found; processes are asked of minutes.
-    change_hours(&path, |sums| {
-        for figures in sums.groups.sums.iter_mut().map(|sums| &mut sums.figures) {
-            figures.set(Figure::ON_CPU, figures.get(Figure::ON_CPU).map(|value| value + 1_000_000_000));
-        }
-    });
+    let hours = |file: &SumsFile| file.hours(0..i64::MAX).unwrap().into_iter().map(Span::Hour).collect();
+    change(&path, hours, add_a_second);
     let summed = all(&Past::open(&path).unwrap());
     assert!(replayed.iter().zip(&summed).all(|(one, other)| one[0] != other[0] && one[1..4] == other[1..4]));
     let findings = check(&path).unwrap();
@@ -231,6 +235,43 @@ fn hours_say_what_a_replay_says() {
         findings.iter().all(|finding| finding.contains("the hour")) && !findings.is_empty(),
         "{findings:?}"
     );
+}
+
+/// The minutes that have no sums yet are read by their ten seconds, where a replay takes long.
+#[test]
+fn ten_seconds_say_what_a_replay_says() {
+    let (_scratch, path) = recorded("summing-recent", 11, 1_000_000);
+    let past = Past::open(&path).unwrap();
+    let (_, last_ns) = past.extent_ns().unwrap().unwrap();
+    let last_ms = last_ns / 1_000_000;
+    let times_ms = [0, 1, 12_345].map(|back_ms| last_ms - back_ms);
+    let all = || {
+        let past = Past::open(&path).unwrap();
+        times_ms.map(|at_ms| answers(&past, at_ms))
+    };
+    let replayed = all();
+    let mut summarizer = Summarizer::of(path.clone());
+    let file = || SumsFile::open_for_reading(&path).unwrap();
+    (0..4).for_each(|_| summarizer.look(last_ms).unwrap());
+    let first = (file().minutes(0..i64::MAX).unwrap().last().unwrap() + 1) * MINUTE_MS / 10_000;
+    let known = || file().ten_seconds(0..i64::MAX).unwrap();
+    summarizer.is_costly = true;
+    summarizer.look(last_ms).unwrap();
+    // The last one is whole when a later round is there.
+    assert_eq!(known(), (first..(last_ms - 1) / 10_000).collect::<Vec<_>>());
+    assert!(!known().is_empty());
+    assert_eq!(replayed, all());
+    assert_eq!(check(&path).unwrap(), Vec::<String>::new());
+    let ten_seconds = |_: &SumsFile| known().into_iter().map(Span::TenSeconds).collect();
+    change(&path, ten_seconds, add_a_second);
+    let summed = all();
+    assert!(replayed.iter().zip(&summed).take(2).all(|(one, other)| one[0] != other[0]));
+    let findings = check(&path).unwrap();
+    assert!(!findings.is_empty() && findings.iter().all(|one| one.contains("ten seconds")), "{findings:?}");
+    // The minute is over, and the clock was set back.
+    summarizer.look(last_ms + 70_000).unwrap();
+    assert!(known().is_empty());
+    assert_eq!(replayed, all());
 }
 
 /// Merged rounds are replayed: they have the time of the last that is in them.

@@ -15,7 +15,7 @@ use super::watched::Watched;
 use crate::task_sums::{MinuteGroups, Span};
 
 /// The most series of tasks in an answer.
-const MOST_SERIES: usize = 1_000_000;
+const MAX_SERIES: usize = 1_000_000;
 /// Times before an instant in which its round is looked for, in milliseconds, the likeliest first.
 const NEWEST_WITHIN_MS: [i64; 3] = [3_000, 75_000, i64::MAX];
 
@@ -184,7 +184,7 @@ impl<'r, 's> Reader<'r, 's> {
         Self { tasks, lines, watched, figures, is_by_process, rounds: 0, limits }
     }
 
-    /// Reads a minute or an hour: its sums if they can be used; otherwise the minutes of an hour, and the rounds of a minute.
+    /// Reads a span: its sums if they can be used; otherwise the minutes of an hour, and the rounds of a shorter one.
     fn read_sums(&mut self, sums: Option<&PastSums>, span: Span) -> Result<(), String> {
         let found = sums.and_then(|sums| sums.sums(span, self.figures, self.is_by_process));
         // What tasks had done before is in the first round, which no sums have.
@@ -192,7 +192,7 @@ impl<'r, 's> Reader<'r, 's> {
             |groups: &MinuteGroups| self.rounds > 0 || groups.times_ms.is_empty() && groups.sums.is_empty();
         let Some((groups, processes)) = found.filter(|(groups, _)| is_usable(groups)) else {
             return match span {
-                Span::Minute(_) => self.replay(span.range_ms()),
+                Span::TenSeconds(_) | Span::Minute(_) => self.replay(span.range_ms()),
                 Span::Hour(_) => {
                     span.minutes().try_for_each(|minute| self.read_sums(sums, Span::Minute(minute)))
                 }
@@ -237,9 +237,9 @@ impl<'r, 's> Reader<'r, 's> {
         if (self.limits.is_interrupted)() {
             return Err("it takes too long".to_owned());
         }
-        if self.lines.iter().map(Lines::len).sum::<usize>() > MOST_SERIES {
+        if self.lines.iter().map(Lines::len).sum::<usize>() > MAX_SERIES {
             return Err(format!(
-                "there are more than {MOST_SERIES} series of tasks: take fewer, or sum by (comm)"
+                "there are more than {MAX_SERIES} series of tasks: take fewer, or sum by (comm)"
             ));
         }
         Ok(())

@@ -7,7 +7,7 @@ use super::stuck::{Stuck, StuckTask};
 use crate::task_sums::{Churn, ChurnSummary, MinuteGroups};
 
 /// Sleeps of tasks that are shorter, in milliseconds, are left out, unless the window itself is short.
-const LEAST_STUCK_MS: i64 = 5_000;
+const MIN_STUCK_MS: i64 = 5_000;
 
 /// The events from round to round.
 #[derive(Debug, Default)]
@@ -41,7 +41,7 @@ impl Watched {
 
     /// Returns what happened between two times in milliseconds since 1970.
     pub(super) fn summary(&self, [from_ms, to_ms]: [i64; 2]) -> WatchedSummary {
-        let least_ms = LEAST_STUCK_MS.min((to_ms - from_ms) / 2);
+        let least_ms = MIN_STUCK_MS.min((to_ms - from_ms) / 2);
         WatchedSummary { churn: self.churn.summary(), stuck: self.stuck.for_at_least(least_ms) }
     }
 }

@@ -7,9 +7,9 @@ use facts::task::store::{EndedTask, TaskStore};
 use foldhash::HashMap;
 
 /// The most parents that are followed, one after the other.
-const MOST_GENERATIONS: u64 = 32;
+const MAX_GENERATIONS: u64 = 32;
 /// Smaller parts of the processes are left out of the summary.
-const LEAST_PART: f64 = 0.2;
+const MIN_PART: f64 = 0.2;
 /// An ancestor of so many more processes than another one is preferred to it, though it is further away.
 const NEARLY: f64 = 0.8;
 
@@ -77,7 +77,7 @@ impl Churn {
         for row in ended {
             *self.programs.entry(row.comm).or_default() += 1;
             let mut next = row.ppid;
-            for generation in 1..=MOST_GENERATIONS {
+            for generation in 1..=MAX_GENERATIONS {
                 // What came from init alone came from no program.
                 let Some(pid) = next.filter(|pid| *pid > 1) else { break };
                 let living = store.row(pid).filter(|row| scope.contains(row));
@@ -129,7 +129,7 @@ impl Churn {
         let all: u64 = self.programs.values().sum();
         let part = |comm: Comm, count: u64| {
             let ratio = count as f64 / all as f64;
-            (ratio >= LEAST_PART).then(|| ChurnPart { comm: comm.to_lossy(), ratio })
+            (ratio >= MIN_PART).then(|| ChurnPart { comm: comm.to_lossy(), ratio })
         };
         let program = self.programs.iter().max_by_key(|(comm, count)| (**count, **comm));
         ChurnSummary {

@@ -4,7 +4,7 @@ use facts::task::rounds::Table;
 use facts::varint;
 
 /// The most rows that are read; more can only be damage.
-const MOST_ROWS: u64 = 1 << 17;
+const MAX_ROWS: u64 = 1 << 17;
 
 /// Columns that were read.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ impl Columns {
 
     /// Takes what [`push`] wrote; `None` if the bytes are other ones. Columns that are not wanted are skipped.
     pub(super) fn take(bytes: &mut &[u8], columns: usize, is_wanted: impl Fn(usize) -> bool) -> Option<Self> {
-        let rows = varint::take(bytes).filter(|rows| *rows <= MOST_ROWS)?;
+        let rows = varint::take(bytes).filter(|rows| *rows <= MAX_ROWS)?;
         let rows = usize::try_from(rows).ok()?;
         let columns =
             (0..columns).map(|column| take_column(bytes, rows, is_wanted(column))).collect::<Option<_>>()?;

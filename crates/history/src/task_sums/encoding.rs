@@ -20,7 +20,7 @@ use super::minute::{
 /// The version of this format. Sums of another one are none.
 const VERSION: u64 = 5;
 /// The most bytes of a part before they are deflated; more can only be damage.
-const MOST_BYTES: u64 = 16 << 20;
+const MAX_BYTES: u64 = 16 << 20;
 /// Columns of figures: which are known, and their values.
 const FIGURES: usize = 1 + COUNTERS;
 const COUNTERS: usize = 26;
@@ -318,7 +318,7 @@ fn deflate(bytes: &[u8]) -> Vec<u8> {
 
 fn inflate(deflated: &[u8]) -> Option<Vec<u8>> {
     let (mut decoder, mut inflated) = (DeflateDecoder::new(deflated), Vec::new());
-    decoder.by_ref().take(MOST_BYTES).read_to_end(&mut inflated).ok()?;
+    decoder.by_ref().take(MAX_BYTES).read_to_end(&mut inflated).ok()?;
     // All bytes were read: nothing follows the end, and the part is not larger than it may be.
     (decoder.total_in() == deflated.len() as u64).then_some(inflated)
 }

@@ -1,4 +1,4 @@
-//! The file with the sums of minutes and hours.
+//! The file with the sums of spans.
 
 use std::ops::Range;
 use std::path::Path;
@@ -12,11 +12,11 @@ use super::minute::{MinuteGroups, MinuteSums};
 use super::span::Span;
 
 /// Newest minutes that may be damaged: if none before them can be read either, all sums are of another version.
-const MOST_DAMAGED: u32 = 3;
+const MAX_DAMAGED: u32 = 3;
 /// Its name beside the history.
 const FILE: &str = "task-sums.sqlite";
 
-/// The sums of all minutes and hours that have some.
+/// The sums of all spans that have some.
 #[derive(Debug)]
 pub(crate) struct SumsFile {
     records: Records,
@@ -58,7 +58,7 @@ impl SumsFile {
             match self.groups(Span::Minute(minute), FigureSet::default()) {
                 Ok(Some(MinuteGroups { boot: Some(boot), .. })) => return boots.contains(boot),
                 Ok(Some(_)) => {}
-                _ if damaged == MOST_DAMAGED => return false,
+                _ if damaged == MAX_DAMAGED => return false,
                 _ => damaged += 1,
             }
         }
@@ -87,7 +87,8 @@ impl SumsFile {
     /// # Errors
     /// If they cannot be read.
     pub(crate) fn minutes(&self, range: Range<i64>) -> Result<Vec<i64>, StoreError> {
-        self.records.keys_in(range.start.max(0)..range.end)
+        let end = Span::TenSeconds(0).key();
+        self.records.keys_in(range.start.max(0)..range.end.min(end))
     }
 
     /// The hours of a range that have sums, in order.
@@ -99,7 +100,17 @@ impl SumsFile {
         Ok(keys.into_iter().rev().map(|key| -1 - key).collect())
     }
 
-    /// The sums of a minute or an hour by these figures, the others unknown; `None` if there are none, or they are damaged.
+    /// The spans of ten seconds of a range that have sums, in order.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub(crate) fn ten_seconds(&self, range: Range<i64>) -> Result<Vec<i64>, StoreError> {
+        let first = Span::TenSeconds(0).key();
+        let keys = self.records.keys_in(first + range.start.max(0)..first.saturating_add(range.end))?;
+        Ok(keys.into_iter().map(|key| key - first).collect())
+    }
+
+    /// The sums of a span by these figures, the others unknown; `None` if there are none, or they are damaged.
     ///
     /// # Errors
     /// If they cannot be read.

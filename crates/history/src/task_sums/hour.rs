@@ -12,7 +12,7 @@ use super::minute::{
 };
 
 /// A process that did less than this part of everything, of each counter, has no sums of its own in an hour.
-const LEAST_PART: u64 = 1000;
+const MIN_PART: u64 = 1000;
 
 /// The minutes of an hour, one after the other.
 #[derive(Debug, Default)]
@@ -105,7 +105,7 @@ fn does_much(figures: &Figures, all: &Figures) -> bool {
     let mut does_much = false;
     FigureSet::COUNTERS.for_each(|figure| {
         let (own, all) = (figures.get(figure).unwrap_or(0), all.get(figure).unwrap_or(0));
-        does_much |= own > 0 && own >= all / LEAST_PART;
+        does_much |= own > 0 && own >= all / MIN_PART;
     });
     does_much
 }

@@ -15,7 +15,7 @@ use super::boots::Boots;
 use super::churn::{AncestorSums, Churn, ProgramSums};
 
 /// The most ranges of numbers of a group.
-const MOST_RANGES: usize = 100;
+const MAX_RANGES: usize = 100;
 
 /// The name, user and cgroup of tasks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -277,7 +277,7 @@ fn ranges(numbers: HashSet<u32>) -> Vec<RangeInclusive<u32>> {
     let mut gaps: Vec<usize> =
         (1..numbers.len()).filter(|place| numbers[*place] - numbers[place - 1] > 1).collect();
     gaps.sort_unstable_by_key(|place| std::cmp::Reverse((numbers[*place] - numbers[place - 1], *place)));
-    gaps.truncate(MOST_RANGES - 1);
+    gaps.truncate(MAX_RANGES - 1);
     gaps.sort_unstable();
     gaps.push(numbers.len());
     let mut first = 0;
@@ -329,7 +329,7 @@ mod tests {
         let many: HashSet<u32> =
             (0..200).map(|place| place * 10 + if place > 10 { 1000 } else { 0 }).collect();
         let found = ranges(many.clone());
-        assert_eq!(found.len(), MOST_RANGES);
+        assert_eq!(found.len(), MAX_RANGES);
         assert!(
             found.iter().any(|range| *range.end() == 100) && found.iter().any(|range| *range.start() == 1110)
         );

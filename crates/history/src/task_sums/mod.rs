@@ -1,4 +1,5 @@
-//! Sums of what tasks did in each minute and in each hour: an answer about a day reads a hundred of these instead of replaying every tick.
+//! Sums of what tasks did in each minute and in each hour: an answer about a day reads a hundred of these instead of replaying every tick. On a
+//! machine whose ticks take long to replay, the minute that runs has sums of each ten seconds.
 //!
 //! Sums are derived: whatever they say can be replayed from the history, and a minute without them is. They are made by the server, a while
 //! after a minute is over, and are in a file of their own, so that the recorder has no part in it.
@@ -10,6 +11,7 @@ mod encoding;
 mod file;
 mod hour;
 mod minute;
+mod recent;
 mod span;
 mod summarizer;
 mod upkeep;
@@ -17,9 +19,11 @@ mod upkeep;
 pub(crate) use boots::Boots;
 pub(crate) use churn::{Churn, ChurnSummary};
 pub(crate) use file::SumsFile;
+#[cfg(test)]
+pub(crate) use minute::MinuteSums;
 pub(crate) use minute::{BriefSums, MinuteGroups, MinuteProcesses, ProcessSums, TaskGroup};
-pub(crate) use span::{MINUTE_MS, MINUTES, Span, whole_hours, whole_minutes};
+pub(crate) use span::{MINUTE_MS, MINUTES, Span, whole_hours, whole_minutes, whole_ten_seconds};
 pub use summarizer::Summarizer;
 #[cfg(test)]
-pub(crate) use summarizer::{change_hours, make_all, remake_all};
+pub(crate) use summarizer::{change, make_all, remake_all};
 pub use upkeep::{check, fill};

@@ -1,4 +1,4 @@
-//! The span of sums: a minute, or an hour.
+//! The span of sums: ten seconds, a minute, or an hour.
 
 use std::ops::Range;
 
@@ -6,10 +6,14 @@ use std::ops::Range;
 pub(crate) const MINUTE_MS: i64 = 60_000;
 /// How many minutes an hour has.
 pub(crate) const MINUTES: i64 = 60;
+const TEN_SECONDS_MS: i64 = 10_000;
+/// Above the key of each minute until the year 2 million.
+const FIRST_KEY_OF_TEN_SECONDS: i64 = 1 << 40;
 
-/// A minute or an hour, by its number since 1970.
+/// Ten seconds, a minute or an hour, by its number since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Span {
+    TenSeconds(i64),
     Minute(i64),
     Hour(i64),
 }
@@ -18,24 +22,37 @@ impl Span {
     /// Returns its key in the file: that of an hour is below 0.
     pub(super) fn key(self) -> i64 {
         match self {
-            Self::Minute(minute) => minute,
-            Self::Hour(hour) => -1 - hour,
+            Self::TenSeconds(number) => FIRST_KEY_OF_TEN_SECONDS + number,
+            Self::Minute(number) => number,
+            Self::Hour(number) => -1 - number,
+        }
+    }
+
+    pub(super) fn length_ms(self) -> i64 {
+        match self {
+            Self::TenSeconds(_) => TEN_SECONDS_MS,
+            Self::Minute(_) => MINUTE_MS,
+            Self::Hour(_) => MINUTES * MINUTE_MS,
         }
     }
 
     /// Returns its first and its last millisecond since 1970.
     pub(crate) fn range_ms(self) -> [i64; 2] {
-        let minutes = self.minutes();
-        [minutes.start * MINUTE_MS, minutes.end * MINUTE_MS - 1]
+        let (Self::TenSeconds(number) | Self::Minute(number) | Self::Hour(number)) = self;
+        let length_ms = self.length_ms();
+        [number * length_ms, (number + 1) * length_ms - 1]
     }
 
-    /// Returns its minutes.
+    /// Returns the minutes that it is in.
     pub(crate) fn minutes(self) -> Range<i64> {
-        match self {
-            Self::Minute(minute) => minute..minute + 1,
-            Self::Hour(hour) => hour * MINUTES..(hour + 1) * MINUTES,
-        }
+        let [from_ms, to_ms] = self.range_ms();
+        from_ms.div_euclid(MINUTE_MS)..to_ms.div_euclid(MINUTE_MS) + 1
     }
+}
+
+/// Returns the numbers of the ten seconds that are wholly between two times in milliseconds since 1970, both included.
+pub(crate) fn whole_ten_seconds(from_ms: i64, to_ms: i64) -> Range<i64> {
+    whole(from_ms, to_ms, TEN_SECONDS_MS)
 }
 
 /// Returns the minutes that are wholly between two times in milliseconds since 1970, both included.
@@ -72,8 +89,12 @@ mod tests {
 
     #[test]
     fn a_span_has_a_key_and_a_time() {
-        assert_eq!([Span::Minute(7), Span::Hour(0), Span::Hour(7)].map(Span::key), [7, -1, -8]);
+        let spans = [Span::Hour(7), Span::Hour(0), Span::Minute(0), Span::Minute(7), Span::TenSeconds(0)];
+        assert!(spans.map(Span::key).is_sorted_by(|one, next| one < next));
+        assert_eq!(Span::TenSeconds(1).range_ms(), [10_000, 19_999]);
         assert_eq!(Span::Minute(1).range_ms(), [60_000, 119_999]);
         assert_eq!(Span::Hour(1).range_ms(), [3_600_000, 7_199_999]);
+        let minutes = [Span::TenSeconds(11), Span::Minute(1), Span::Hour(1)].map(Span::minutes);
+        assert_eq!(minutes, [1..2, 1..2, 60..120]);
     }
 }

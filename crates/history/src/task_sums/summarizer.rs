@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use facts::task::figure::FigureSet;
+use facts::unit::Nanos;
 use jiff::Timestamp;
 use store::{History, StoreError};
 
@@ -14,6 +15,7 @@ use super::boots::Boots;
 use super::file::SumsFile;
 use super::hour::HourBuilder;
 use super::minute::{MinuteBuilder, MinuteSums};
+use super::recent::make_recent;
 use super::span::{MINUTE_MS, Span, whole_hours, whole_minutes};
 
 /// Between two looks at the clock.
@@ -22,8 +24,13 @@ const PAUSE: Duration = Duration::from_secs(5);
 const PAUSE_RATIO: u32 = 30;
 /// A minute is made so long after its end at the earliest.
 const SETTLED_MS: i64 = 5_000;
+/// A tick is in the history so long after its time, most often.
+const RECORDED_MS: i64 = 1_500;
+/// If it takes so much CPU time to make the sums of a minute, the next ones are divided: a machine whose minutes are read in less has no use for more
+/// sums.
+const COSTLY: Nanos = Nanos(20_000_000);
 /// The most minutes that have sums: a week. Older questions are rare, and answered by a replay.
-const MOST_MINUTES: i64 = 10_080;
+const MAX_MINUTES: i64 = 10_080;
 /// Minutes that are made at a time: of a history without sums, one such part at each look.
 const MINUTES_AT_ONCE: usize = 5;
 
@@ -35,12 +42,10 @@ pub struct Summarizer {
     last_ms: i64,
     /// All minutes before this one that can be made are.
     filled_until: Option<i64>,
-}
-
-/// Returns how long to wait for the next look: no longer than until a minute has settled.
-fn pause_before(now_ms: i64) -> Duration {
-    let since_settled_ms = (now_ms - SETTLED_MS).rem_euclid(MINUTE_MS);
-    PAUSE.min(Duration::from_millis((MINUTE_MS - since_settled_ms) as u64))
+    /// The sums of the last minute took long to make.
+    pub(crate) is_costly: bool,
+    /// Until when the minutes without sums have sums of ten seconds, in milliseconds since 1970.
+    recent_until_ms: Option<i64>,
 }
 
 impl Summarizer {
@@ -59,7 +64,8 @@ impl Summarizer {
                 std::thread::sleep(pause);
                 let begun = Instant::now();
                 let done = summarizer.look(Timestamp::now().as_millisecond());
-                pause = pause_before(Timestamp::now().as_millisecond()).max(begun.elapsed() * PAUSE_RATIO);
+                let now_ms = Timestamp::now().as_millisecond();
+                pause = summarizer.pause_before(now_ms).max(begun.elapsed() * PAUSE_RATIO);
                 let fault = done.err().map(|error| format!("sums of tasks: {error}; questions take longer"));
                 report(fault);
             }
@@ -68,7 +74,24 @@ impl Summarizer {
     }
 
     pub(crate) fn of(history: PathBuf) -> Self {
-        Self { history, file: None, last_ms: i64::MIN, filled_until: None }
+        Self {
+            history,
+            file: None,
+            last_ms: i64::MIN,
+            filled_until: None,
+            is_costly: false,
+            recent_until_ms: None,
+        }
+    }
+
+    /// Returns how long to wait for the next look: no longer than until a minute has settled, or the next ten seconds are recorded.
+    fn pause_before(&self, now_ms: i64) -> Duration {
+        let until = |settled_ms: i64, span: Span| {
+            let since_ms = (now_ms - settled_ms).rem_euclid(span.length_ms());
+            Duration::from_millis((span.length_ms() - since_ms) as u64)
+        };
+        let minute = PAUSE.min(until(SETTLED_MS, Span::Minute(0)));
+        if self.is_costly { minute.min(until(RECORDED_MS, Span::TenSeconds(0))) } else { minute }
     }
 
     /// Makes what is missing, a part of it at a time, the newest minutes first.
@@ -86,32 +109,56 @@ impl Summarizer {
         let end = (now_ms - SETTLED_MS).div_euclid(MINUTE_MS);
         let is_in_place = self.file.as_ref().is_some_and(SumsFile::is_in_place);
         let was_set_back = now_ms < self.last_ms;
-        if is_in_place && self.filled_until == Some(end) && !was_set_back {
+        let is_filled = is_in_place && self.filled_until == Some(end) && !was_set_back;
+        if is_filled && !self.are_ten_seconds_due(now_ms) {
             self.last_ms = now_ms;
             return Ok(());
         }
-        self.filled_until = None;
         let history = History::open(&self.history)?;
         if !is_in_place {
             self.file = Some(SumsFile::take(&self.history, &Boots::of(&history)?)?);
         }
+        if !is_filled {
+            (self.filled_until, self.recent_until_ms) = (None, None);
+            self.make_minutes(&history, end)?;
+        }
+        if let Some(file) = &mut self.file {
+            let first = self.filled_until.filter(|_| self.is_costly);
+            let until_ms = make_recent(&history, file, first)?;
+            self.recent_until_ms = first.map(|_| until_ms);
+        }
+        self.last_ms = now_ms;
+        Ok(())
+    }
+
+    fn are_ten_seconds_due(&self, now_ms: i64) -> bool {
+        let length_ms = Span::TenSeconds(0).length_ms();
+        let is_due = |until_ms: i64| until_ms + length_ms + RECORDED_MS <= now_ms;
+        self.is_costly && self.recent_until_ms.is_none_or(is_due)
+    }
+
+    fn make_minutes(&mut self, history: &History, end: i64) -> Result<(), StoreError> {
         let Some(file) = &mut self.file else { return Ok(()) };
-        let there = minutes_of(&history)?;
+        let there = minutes_of(history)?;
         let there = there.start..there.end.min(end);
         let known = file.minutes(i64::MIN..i64::MAX)?;
         let forgotten = not_there(file, &there)?;
         let missing: Vec<i64> = there.clone().filter(|minute| known.binary_search(minute).is_err()).collect();
         let run = last_run(&missing);
+        let begun = probe::own_thread_cpu_time();
         let made = match (run.first(), run.last()) {
-            (Some(oldest), Some(newest)) => make(&history, *oldest, *newest)?,
+            (Some(oldest), Some(newest)) => make(history, Span::Minute, *oldest..newest + 1)?,
             _ => Vec::new(),
         };
+        if !made.is_empty() {
+            let cost = probe::own_thread_cpu_time().saturating_sub(begun);
+            self.is_costly = cost.0 / made.len() as u64 > COSTLY.0;
+        }
         file.write(&made, &forgotten)?;
         let mut hours = missing_hours(file, &there)?;
         if let Some(hour) = hours.pop() {
             make_hour(file, hour)?;
         }
-        self.last_ms = now_ms;
         let is_all = run.len() == missing.len() && hours.is_empty();
         self.filled_until = Some(end).filter(|_| is_all);
         Ok(())
@@ -164,7 +211,7 @@ pub(super) fn make_hour(file: &mut SumsFile, hour: i64) -> Result<(), StoreError
 pub(super) fn minutes_of(history: &History) -> Result<Range<i64>, StoreError> {
     let Some((first_ns, last_ns)) = history.exact_rounds_ns()? else { return Ok(0..0) };
     let whole = whole_minutes(first_ns / 1_000_000, last_ns / 1_000_000);
-    Ok(whole.start.max(whole.end.saturating_sub(MOST_MINUTES))..whole.end)
+    Ok(whole.start.max(whole.end.saturating_sub(MAX_MINUTES))..whole.end)
 }
 
 /// The last of some minutes, as far as they follow one another.
@@ -173,26 +220,28 @@ fn last_run(minutes: &[i64]) -> &[i64] {
     &run[run.len().saturating_sub(MINUTES_AT_ONCE)..]
 }
 
-/// Makes the sums of some minutes, both included, by one replay.
+/// Makes the sums of some spans of one kind that follow one another, by one replay.
 pub(super) fn make(
     history: &History,
-    oldest: i64,
-    newest: i64,
+    kind: impl Fn(i64) -> Span,
+    numbers: Range<i64>,
 ) -> Result<Vec<(Span, MinuteSums)>, StoreError> {
-    let (from_ms, to_ms) = (oldest * MINUTE_MS, (newest + 1) * MINUTE_MS);
+    let (first, last) = (kind(numbers.start), kind(numbers.end - 1));
+    let [from_ms, to_ms] = [first.range_ms()[0], last.range_ms()[1] + 1];
     let mut replay = history.tasks(from_ms * 1_000_000, to_ms * 1_000_000 - 1)?;
     // Not one after the other: the clock may have been set.
-    let mut builders: Vec<MinuteBuilder> = (oldest..=newest).map(|_| MinuteBuilder::default()).collect();
+    let mut builders: Vec<MinuteBuilder> = numbers.clone().map(|_| MinuteBuilder::default()).collect();
     while replay.advance()? {
         let at_ms = replay.round().clock.realtime.0.cast_signed() / 1_000_000;
-        let place = usize::try_from(at_ms.div_euclid(MINUTE_MS) - oldest).unwrap_or(usize::MAX);
+        let number = at_ms.div_euclid(first.length_ms());
+        let place = usize::try_from(number - numbers.start).unwrap_or(usize::MAX);
         if let Some(builder) = builders.get_mut(place) {
             builder.add(at_ms, &mut replay)?;
         }
     }
     let boots = Boots::of(history)?;
     let sums = builders.into_iter().map(|builder| builder.finish(&boots));
-    Ok((oldest..).map(Span::Minute).zip(sums).collect())
+    Ok(numbers.map(kind).zip(sums).collect())
 }
 
 /// Makes the sums of all whole minutes of a history, as the thread would.
@@ -201,14 +250,18 @@ pub(crate) fn make_all(history: &Path) {
     remake_all(history, |_| {});
 }
 
-/// Changes the sums of each hour.
+/// Changes the sums of some spans.
 #[cfg(test)]
-pub(crate) fn change_hours(history: &Path, change: impl Fn(&mut MinuteSums)) {
+pub(crate) fn change(
+    history: &Path,
+    spans: impl Fn(&SumsFile) -> Vec<Span>,
+    change: impl Fn(&mut MinuteSums),
+) {
     let mut file = SumsFile::take(history, &Boots::of(&History::open(history).unwrap()).unwrap()).unwrap();
-    for hour in file.hours(0..i64::MAX).unwrap() {
-        let mut sums = file.sums(Span::Hour(hour), FigureSet::COUNTERS).unwrap().unwrap();
+    for span in spans(&file) {
+        let mut sums = file.sums(span, FigureSet::COUNTERS).unwrap().unwrap();
         change(&mut sums);
-        file.write(&[(Span::Hour(hour), sums)], &[]).unwrap();
+        file.write(&[(span, sums)], &[]).unwrap();
     }
 }
 
@@ -218,7 +271,7 @@ pub(crate) fn remake_all(history: &Path, change: impl Fn(&mut MinuteSums)) {
     let opened = History::open(history).unwrap();
     let mut file = SumsFile::take(history, &Boots::of(&opened).unwrap()).unwrap();
     let minutes = minutes_of(&opened).unwrap();
-    let mut made = make(&opened, minutes.start, minutes.end - 1).unwrap();
+    let mut made = make(&opened, Span::Minute, minutes.clone()).unwrap();
     made.iter_mut().for_each(|(_, sums)| change(sums));
     file.write(&made, &[]).unwrap();
     for hour in missing_hours(&file, &minutes).unwrap() {

@@ -8,13 +8,14 @@ use store::{History, StoreError};
 use super::boots::Boots;
 use super::file::SumsFile;
 use super::minute::MinuteSums;
+use super::recent::whole_since;
 use super::span::{Span, whole_hours};
 use super::summarizer::{make, make_hour, merged, minutes_of, missing_hours, not_there};
 
 /// Minutes that are replayed at once: before each replay some others are read for nothing.
 const MINUTES_AT_ONCE: usize = 30;
 /// Findings after which no more are listed.
-const MOST_FINDINGS: usize = 20;
+const MAX_FINDINGS: usize = 20;
 
 /// Makes the sums that are missing beside a history, and forgets those of minutes that it does not have any more.
 ///
@@ -36,7 +37,7 @@ pub fn fill(path: &Path) -> Result<(), StoreError> {
     });
     let missing: Vec<i64> = there.clone().filter(|minute| known.binary_search(minute).is_err()).collect();
     for run in runs(&missing) {
-        file.write(&make(&history, run[0], run[run.len() - 1])?, &[])?;
+        file.write(&make(&history, Span::Minute, run[0]..run[run.len() - 1] + 1)?, &[])?;
     }
     let is_damaged = |hour: &i64| !matches!(file.sums(Span::Hour(*hour), FigureSet::COUNTERS), Ok(Some(_)));
     let mut hours: Vec<i64> = file.hours(0..i64::MAX)?.into_iter().filter(is_damaged).collect();
@@ -69,10 +70,14 @@ pub fn check(path: &Path) -> Result<Vec<String>, StoreError> {
             Some(_) => {}
         }
     }
-    for run in runs(&file.minutes(there)?) {
+    let minutes = file.minutes(there)?;
+    let ten_seconds = file.ten_seconds(whole_since(&History::open(path)?, 0)?)?;
+    let minutes = runs(&minutes).map(|run| (Span::Minute as fn(i64) -> Span, "minute", run));
+    let ten_seconds = runs(&ten_seconds).map(|run| (Span::TenSeconds as fn(i64) -> Span, "ten seconds", run));
+    for (kind, name, run) in minutes.chain(ten_seconds) {
         // An open history keeps the log of its database from being reused.
         let history = History::open(path)?;
-        for (span, made) in make(&history, run[0], run[run.len() - 1])? {
+        for (span, made) in make(&history, kind, run[0]..run[run.len() - 1] + 1)? {
             let is_comparable = !is_first;
             is_first &= made.groups.times_ms.is_empty();
             let what = match file.sums(span, FigureSet::COUNTERS)? {
@@ -84,13 +89,13 @@ pub fn check(path: &Path) -> Result<Vec<String>, StoreError> {
                 }
                 Some(_) => continue,
             };
-            findings.push(finding("minute", span, what));
+            findings.push(finding(name, span, what));
         }
-        if findings.len() >= MOST_FINDINGS {
+        if findings.len() >= MAX_FINDINGS {
             break;
         }
     }
-    findings.truncate(MOST_FINDINGS);
+    findings.truncate(MAX_FINDINGS);
     Ok(findings)
 }
 

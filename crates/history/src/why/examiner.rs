@@ -9,7 +9,7 @@ use crate::metrics;
 use crate::past::{BatchedSource, WatchedSummary};
 
 /// Less of an hour is no hour to compare with.
-const LEAST_HOUR_MS: i64 = 1_800_000;
+const MIN_HOUR_MS: i64 = 1_800_000;
 const DAY_MS: i64 = 86_400_000;
 
 /// A window, and what can be asked about it.
@@ -108,7 +108,7 @@ impl<'p> Examiner<'p> {
         let recorded_ms = self.window.from_ms - self.begins_ms;
         let mut words = Vec::new();
         for (when, needed_ms, expression) in
-            [("in the hour before", LEAST_HOUR_MS, hour), ("a day ago", DAY_MS, day)]
+            [("in the hour before", MIN_HOUR_MS, hour), ("a day ago", DAY_MS, day)]
         {
             if recorded_ms < needed_ms {
                 continue;

@@ -10,31 +10,30 @@ use super::finding::{Cost, sentence};
 use super::sentence::{Culprit, Program, Sentence, Trouble};
 
 /// Fewer threads that wait, on average, are no trouble.
-const LEAST_WAITING: f64 = 0.5;
+const MIN_WAITING: f64 = 0.5;
 /// Fewer threads that queue for one lock are none: one waits while another one works.
-const LEAST_QUEUE: f64 = 1.5;
+const MIN_QUEUE: f64 = 1.5;
 /// Who waits longer for another machine, and has asked once, waits for news.
-const LONGEST_QUESTION_MS: u32 = 10_000;
+const MAX_QUESTION_MS: u32 = 10_000;
 /// The most sentences of each kind.
-const MOST_OF_A_KIND: usize = 3;
+const MAX_OF_A_KIND: usize = 3;
 
 /// Returns the sentences about what holds up tasks. `source` is at the last look.
 pub fn hold_ups(held_up: &HeldUp, source: &mut impl WaitSource) -> Vec<Sentence> {
     let mut sentences: Vec<Sentence> =
-        held_up.deadlocks().take(MOST_OF_A_KIND).map(|threads| deadlock(threads, source)).collect();
+        held_up.deadlocks().take(MAX_OF_A_KIND).map(|threads| deadlock(threads, source)).collect();
     // Those that wait by way of others for one thread are named once.
     let mut ends: Vec<u32> = Vec::new();
     for holdup in held_up.holdups() {
         let average = held_up.average(holdup);
         let is_lasting = holdup.looks * 2 >= held_up.looks;
-        let least =
-            if matches!(holdup.hindrance, Hindrance::Lock { .. }) { LEAST_QUEUE } else { LEAST_WAITING };
+        let least = if matches!(holdup.hindrance, Hindrance::Lock { .. }) { MIN_QUEUE } else { MIN_WAITING };
         if !is_lasting || average < least {
             continue;
         }
         let Some((found, end)) = of_holdup(holdup, held_up, source) else { continue };
         let of_kind = sentences.iter().filter(|other| other.trouble == found.trouble).count();
-        if of_kind < MOST_OF_A_KIND && end.is_none_or(|end| !ends.contains(&end)) {
+        if of_kind < MAX_OF_A_KIND && end.is_none_or(|end| !ends.contains(&end)) {
             ends.extend(end);
             sentences.push(found);
         }
@@ -104,7 +103,7 @@ fn of_holdup(
                 false => format!(", {} ago", Span(Nanos(u64::from(holdup.asked_ms) * 1_000_000))),
             };
             let is_trouble = *is_reader || *is_silent || holdup.is_asked_again;
-            (is_trouble || holdup.asked_ms < LONGEST_QUESTION_MS).then_some(())?;
+            (is_trouble || holdup.asked_ms < MAX_QUESTION_MS).then_some(())?;
             match is_reader {
                 true => {
                     let text = format!("{who} for {address} to read what was last sent to it{way}.");

@@ -11,8 +11,8 @@ use super::sentence::{Culprit, Findings, Program, Trouble};
 use text::plot::Measure;
 
 /// The part of all losses at which a socket is named: of those between two looks, and of those since the sockets were made.
-const MOST_NOW: f64 = 0.5;
-const MOST_EVER: f64 = 0.8;
+const MAX_NOW: f64 = 0.5;
+const MAX_EVER: f64 = 0.8;
 
 /// The sockets of TCP and UDP at one look.
 pub type Sockets = [(InetProtocol, InetSocket)];
@@ -42,8 +42,8 @@ impl Findings {
                 Some(Loss { count: loss.count.wrapping_sub(*earlier), ..loss })
             });
             let lately: Vec<Loss<'_>> = lately.collect();
-            let certain = most(&lately, MOST_NOW).map(|socket| (socket, ""));
-            let found = certain.or_else(|| Some((most(&ever, MOST_EVER)?, "probably ")));
+            let certain = most(&lately, MAX_NOW).map(|socket| (socket, ""));
+            let found = certain.or_else(|| Some((most(&ever, MAX_EVER)?, "probably ")));
             let Some((socket, probably)) = found else { continue };
             let process = owner(socket.inode);
             let who = process.as_ref().map_or_else(

@@ -118,9 +118,9 @@ const WAITS: [(&str, &str, &[Trouble]); 7] = [
 ];
 
 /// The least part of their time that is mentioned.
-const LEAST_TOLD: f64 = 0.001;
+const MIN_TOLD: f64 = 0.001;
 /// A wait that the machine's troubles are searched for.
-const LEAST_EXPLAINED: f64 = 0.02;
+const MIN_EXPLAINED: f64 = 0.02;
 /// Tasks that sleep for a smaller part of their time do something.
 const MOSTLY: f64 = 0.9;
 
@@ -142,16 +142,16 @@ pub(super) fn sentences(
         // Where the kernel does not count waits for disks, they look like sleep.
         None => Vec::new(),
     };
-    if sentences.is_empty() || on_cpu.value > LEAST_TOLD {
+    if sentences.is_empty() || on_cpu.value > MIN_TOLD {
         let text = format!("It was on a CPU {:.3} s in each second.", on_cpu.value);
         sentences.push(of_own_time(on_cpu.value.clamp(0.01, 1.0), text, [on_cpu]));
     }
     sentences.extend(asleep(examiner, &matcher)?);
     for (words, waited, troubles) in waits {
-        let Some(waited) = waited.filter(|waited| waited.value > LEAST_TOLD) else { continue };
+        let Some(waited) = waited.filter(|waited| waited.value > MIN_TOLD) else { continue };
         let weight = waited.value.clamp(0.0, 1.0);
         let text = format!("It {words} {:.3} s in each second.", waited.value);
-        let is_large = waited.value > LEAST_EXPLAINED;
+        let is_large = waited.value > MIN_EXPLAINED;
         sentences.push(of_own_time(weight, text, [waited]));
         let reasons = of_machine.iter().filter(|sentence| is_large && troubles.contains(&sentence.trouble));
         let mut place = 0;
@@ -204,10 +204,10 @@ fn slept(examiner: &Examiner<'_>, matcher: &str, awake: f64) -> Result<Option<Se
 }
 
 /// Readings of so long before the end of the window are counted, in seconds.
-const LONGEST_COUNTED_S: i64 = 120;
+const MAX_COUNTED_S: i64 = 120;
 /// The most reasons that are named, and the least part of the readings for which one is.
-const MOST_REASONS: usize = 3;
-const LEAST_PART: f64 = 0.05;
+const MAX_REASONS: usize = 3;
+const MIN_PART: f64 = 0.05;
 
 /// For what they slept, as a sentence about them.
 fn asleep(examiner: &Examiner<'_>, matcher: &str) -> Result<Option<Sentence>, QueryError> {
@@ -222,15 +222,15 @@ pub(super) fn seen_asleep(
     examiner: &Examiner<'_>,
     matcher: &str,
 ) -> Result<Option<(String, Vec<Evidence>)>, QueryError> {
-    let length_s = ((examiner.window.to_ms - examiner.window.from_ms) / 1000).clamp(1, LONGEST_COUNTED_S);
+    let length_s = ((examiner.window.to_ms - examiner.window.from_ms) / 1000).clamp(1, MAX_COUNTED_S);
     let counts = format!("sum by (reason) (count_over_time(whit_task_waiting{{{matcher}}}[{length_s}s]))");
     let mut reasons = examiner.several(&counts)?;
     reasons.sort_by(|one, other| other.value.total_cmp(&one.value));
     let all: f64 = reasons.iter().map(|reason| reason.value).sum();
     let parts: Vec<String> = reasons
         .iter()
-        .filter(|reason| reason.value >= all * LEAST_PART)
-        .take(MOST_REASONS)
+        .filter(|reason| reason.value >= all * MIN_PART)
+        .take(MAX_REASONS)
         .map(|reason| format!("≈ {:.0} % for {}", reason.value / all * 100.0, reason.name.get("reason")))
         .collect();
     if parts.is_empty() {

@@ -12,7 +12,7 @@ use crate::sys::{Queue, QueueEvent};
 pub use crate::watch::{Ready, Received, Watch};
 
 /// FreeBSD does not report that the clock was set or that the machine was suspended: that is noticed at most this much later.
-const LONGEST_WAIT: Nanos = Nanos(5_000_000_000);
+const MAX_WAIT: Nanos = Nanos(5_000_000_000);
 
 /// The one event loop of whit's commands: waits with a timeout, for signals, and for descriptors.
 pub struct Waiter {
@@ -40,7 +40,7 @@ impl Waiter {
         })
     }
 
-    /// From now on no wait is longer than [`LONGEST_WAIT`], so that it is noticed when the clock is set.
+    /// From now on no wait is longer than [`MAX_WAIT`], so that it is noticed when the clock is set.
     ///
     /// # Errors
     /// Never: as on Linux.
@@ -85,7 +85,7 @@ impl Waiter {
     /// If the kernel refuses to wait.
     pub fn wait(&mut self, timeout: Option<Nanos>, ready: &mut Vec<Ready>) -> io::Result<bool> {
         ready.clear();
-        let at_most = if self.is_clock_watched { LONGEST_WAIT } else { Nanos(u64::MAX) };
+        let at_most = if self.is_clock_watched { MAX_WAIT } else { Nanos(u64::MAX) };
         let timeout = timeout.map(|timeout| timeout.min(at_most));
         match self.receive(timeout, ready) {
             // A signal may have come.

@@ -11,9 +11,9 @@ use facts::cursor::{Cursor, lines};
 use facts::linux::mounts;
 
 /// So many directories of a hierarchy are looked at for a name.
-const MOST_SEARCHED: usize = 50_000;
+const MAX_SEARCHED: usize = 50_000;
 /// So many of several with one name are listed.
-const MOST_LISTED: usize = 5;
+const MAX_LISTED: usize = 5;
 
 /// A cgroup's directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,7 +63,7 @@ impl Cgroup {
                 }
                 several => {
                     let below = several.iter().filter_map(|directory| directory.strip_prefix(hierarchy).ok());
-                    let paths: Vec<_> = below.take(MOST_LISTED).map(path_within).collect();
+                    let paths: Vec<_> = below.take(MAX_LISTED).map(path_within).collect();
                     let sentence = format!("several have that name: {}", paths.join(", "));
                     return Err(io::Error::new(io::ErrorKind::InvalidInput, sentence));
                 }
@@ -116,7 +116,7 @@ fn named(hierarchy: &Path, name: &str, is_called: &dyn Fn(&str) -> bool) -> Vec<
     }
     let mut directories = vec![hierarchy.to_owned()];
     let mut next = 0;
-    while let Some(directory) = directories.get(next).filter(|_| next < MOST_SEARCHED) {
+    while let Some(directory) = directories.get(next).filter(|_| next < MAX_SEARCHED) {
         for directory in directories_in(directory) {
             let path = path_within(directory.strip_prefix(hierarchy).unwrap_or(&directory));
             let of_path = CgroupName::of(&path);

@@ -22,7 +22,7 @@ use crate::sys::{dropped_messages, system_constant};
 /// Room for some 26 000 records (measured on 6.18) while whit is busy elsewhere.
 const RECEIVE_BUFFER_BYTES: usize = 16 * 1024 * 1024;
 /// For each record the kernel takes at least so much of that room.
-const LEAST_RECORD_BYTES: usize = 512;
+const MIN_RECORD_BYTES: usize = 512;
 /// The size to which it grows if that did not suffice.
 const WIDEST_BUFFER_BYTES: usize = 128 * 1024 * 1024;
 
@@ -91,7 +91,7 @@ impl ExitRecords {
     pub fn receive(&mut self, mut each: impl FnMut(ExitRecord)) -> Result<(), Absence> {
         let since = std::mem::replace(&mut self.read, clock_now().boottime);
         let (opened, accounting_on, tick) = (self.opened, self.accounting_on, self.tick);
-        let mut room = self.receive_buffer_bytes / LEAST_RECORD_BYTES;
+        let mut room = self.receive_buffer_bytes / MIN_RECORD_BYTES;
         while room > 0 {
             let received = self.socket.receive(|message| {
                 room = room.saturating_sub(1);

@@ -13,7 +13,7 @@ use crate::roots::MachineDirectory;
 pub(crate) enum Extent {
     /// Made in one piece: a read that leaves room in the buffer was the last.
     Whole,
-    /// Made line by line into a page, no line longer than [`LONGEST_LINE_BYTES`]: a read that leaves the page room for
+    /// Made line by line into a page, no line longer than [`MAX_LINE_BYTES`]: a read that leaves the page room for
     /// one more was the last.
     Lines,
     /// Made record by record, of any size: only a read of nothing was the last.
@@ -22,10 +22,10 @@ pub(crate) enum Extent {
 
 /// The kernel's seq_file hands out at most a page at a time, of whole lines.
 const PAGE_BYTES: usize = 4096;
-const LONGEST_LINE_BYTES: usize = 1024;
+const MAX_LINE_BYTES: usize = 1024;
 const FIRST_BUFFER_BYTES: usize = 16 * 1024;
 /// No kernel file that whit reads comes near: what is larger is not what it claims to be.
-const LARGEST_BUFFER_BYTES: usize = 64 * 1024 * 1024;
+const MAX_BUFFER_BYTES: usize = 64 * 1024 * 1024;
 
 /// The one buffer that all files of a probe are read into, and the count of calls made.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl Buffer {
         loop {
             let least_room = if extent == Extent::Whole { 1 } else { PAGE_BYTES };
             if self.bytes.len() - length < least_room {
-                if self.bytes.len() >= LARGEST_BUFFER_BYTES {
+                if self.bytes.len() >= MAX_BUFFER_BYTES {
                     return Err(Errno::FBIG);
                 }
                 self.bytes.resize(self.bytes.len() * 2, 0);
@@ -62,7 +62,7 @@ impl Buffer {
             length += read;
             let complete = match extent {
                 Extent::Whole => length < self.bytes.len(),
-                Extent::Lines => read < PAGE_BYTES - LONGEST_LINE_BYTES,
+                Extent::Lines => read < PAGE_BYTES - MAX_LINE_BYTES,
                 Extent::Records => read == 0,
             };
             if complete || read == 0 {

@@ -23,8 +23,8 @@ const RESCANS_A_SEARCH: u32 = 6;
 /// The most cgroups that one rescan looks at, each with some ten system calls: a search must not make a tick late.
 const CGROUPS_A_RESCAN: usize = 200;
 /// The most cgroups that one search looks at, and the most with limits that are read.
-const MOST_CGROUPS: usize = 20_000;
-const MOST_LIMITED: usize = 1_000;
+const MAX_CGROUPS: usize = 20_000;
+const MAX_LIMITED: usize = 1_000;
 /// Files of version 1 that limit I/O, a device a line.
 const IO_LIMITS_OF_V1: [&str; 4] = [
     "blkio.throttle.read_bps_device",
@@ -111,7 +111,7 @@ impl Part for LimitedCgroups {
     fn rescan(&mut self, buffer: &mut Buffer) {
         let is_due = self.rescans.is_multiple_of(RESCANS_A_SEARCH);
         // The first search goes to its end, so that the first reading is complete.
-        let most = if self.rescans == 0 { MOST_CGROUPS } else { CGROUPS_A_RESCAN };
+        let most = if self.rescans == 0 { MAX_CGROUPS } else { CGROUPS_A_RESCAN };
         self.rescans = self.rescans.wrapping_add(1);
         if self.search.is_none() && is_due {
             self.search = Some(Search::begin(self.trees.len()));
@@ -149,7 +149,7 @@ impl Search {
     /// Looks at some more cgroups, each before those in it. Returns whether the search has ended.
     fn go_on(&mut self, trees: &[Tree], most: usize, buffer: &mut Buffer) -> bool {
         for _ in 0..most {
-            if self.looked_at == MOST_CGROUPS || self.found.len() == MOST_LIMITED {
+            if self.looked_at == MAX_CGROUPS || self.found.len() == MAX_LIMITED {
                 return true;
             }
             let Some((place, path)) = self.pending.pop() else { return true };

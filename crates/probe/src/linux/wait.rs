@@ -21,7 +21,7 @@ const FAR_AHEAD_S: u64 = 10 * 365 * 24 * 3600;
 const SENTINEL: u64 = u64::MAX;
 const SIGNALS: u64 = u64::MAX - 1;
 /// Longer waits need epoll_pwait2(2), of Linux 5.11.
-const LONGEST_WAIT: Nanos = Nanos(i32::MAX as u64 * 1_000_000);
+const MAX_WAIT: Nanos = Nanos(i32::MAX as u64 * 1_000_000);
 /// Something new to read, or the end of it.
 const EDGES: epoll::EventFlags =
     epoll::EventFlags::IN.union(epoll::EventFlags::RDHUP).union(epoll::EventFlags::ET);
@@ -109,7 +109,7 @@ impl Waiter {
     /// If the kernel refuses to wait.
     pub fn wait(&mut self, timeout: Option<Nanos>, ready: &mut Vec<Ready>) -> io::Result<bool> {
         ready.clear();
-        let mut timeout = timeout.map(|timeout| timespec(timeout.min(LONGEST_WAIT)));
+        let mut timeout = timeout.map(|timeout| timespec(timeout.min(MAX_WAIT)));
         let mut room = [MaybeUninit::uninit(); EVENTS_AT_A_TIME];
         loop {
             self.calls += 1;

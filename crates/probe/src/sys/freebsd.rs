@@ -46,7 +46,7 @@ fn sysctl_with(
     mut call: impl FnMut(*mut libc::c_void, *mut usize) -> libc::c_int,
 ) -> io::Result<&[u8]> {
     const FIRST_BYTES: usize = 1024;
-    const MOST_BYTES: usize = 256 * 1024 * 1024;
+    const MAX_BYTES: usize = 256 * 1024 * 1024;
     memory.resize(memory.capacity().max(FIRST_BYTES), 0);
     loop {
         let mut length = memory.len();
@@ -54,7 +54,7 @@ fn sysctl_with(
             return Ok(&memory[..length.min(memory.len())]);
         }
         let error = io::Error::last_os_error();
-        if error.raw_os_error() != Some(libc::ENOMEM) || memory.len() >= MOST_BYTES {
+        if error.raw_os_error() != Some(libc::ENOMEM) || memory.len() >= MAX_BYTES {
             return Err(error);
         }
         memory.resize(memory.len() * 2, 0);

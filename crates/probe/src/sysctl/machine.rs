@@ -23,9 +23,9 @@ use crate::roots::{RootError, Roots};
 use crate::space::{captured_space, space_of};
 
 /// No machine has more.
-const MOST_SWAP_DEVICES: u32 = 64;
-const MOST_THERMAL_ZONES: u32 = 16;
-const MOST_CPUS: u64 = 4096;
+const MAX_SWAP_DEVICES: u32 = 64;
+const MAX_THERMAL_ZONES: u32 = 16;
+const MAX_CPUS: u64 = 4096;
 
 #[derive(Debug)]
 pub(crate) struct Machine {
@@ -210,15 +210,13 @@ fn arc_size(sysctl: &mut Sysctl) -> Result<u64, Absence> {
 
 /// The CPUs, of which a reply may contain any number.
 fn cpus(sysctl: &mut Sysctl) -> Result<u64, Absence> {
-    sysctl
-        .number("hw.ncpu")
-        .and_then(|cpus| if cpus > MOST_CPUS { Err(Absence::Malformed) } else { Ok(cpus) })
+    sysctl.number("hw.ncpu").and_then(|cpus| if cpus > MAX_CPUS { Err(Absence::Malformed) } else { Ok(cpus) })
 }
 
 /// All swap devices together.
 fn swap_pages(sysctl: &mut Sysctl) -> Result<SwapPages, Absence> {
     let mut sum = SwapPages::default();
-    for device in 0..MOST_SWAP_DEVICES {
+    for device in 0..MAX_SWAP_DEVICES {
         let bytes = match sysctl.read(Node::Entry("vm.swap_info", device)) {
             // Behind the last one.
             Err(Absence::Gone) => break,
@@ -253,7 +251,7 @@ fn fill_temperatures(sysctl: &mut Sysctl, list: &mut Vec<Temperature>) -> Result
             millidegrees: Some(millidegrees),
         });
     }
-    for zone in 0..MOST_THERMAL_ZONES {
+    for zone in 0..MAX_THERMAL_ZONES {
         let name = format!("hw.acpi.thermal.tz{zone}.temperature");
         let Ok(millidegrees) = sysctl.parse(&name, temperature::millidegrees) else { break };
         let zone = Name::new(format!("tz{zone}").as_bytes());

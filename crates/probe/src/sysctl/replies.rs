@@ -8,7 +8,7 @@ use super::Node;
 use crate::roots::Roots;
 
 /// The most bytes of one reply. A process takes 1,088 of them.
-const MOST_BYTES: usize = 256 * 1024 * 1024;
+const MAX_BYTES: usize = 256 * 1024 * 1024;
 
 /// Reads captured replies. No symlink is followed, and only files are opened.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ fn read_file(directory: &OwnedFd, name: &str, memory: &mut Vec<u8>) -> Result<()
     loop {
         match read(&file, &mut chunk) {
             Ok(0) => return Ok(()),
-            Ok(length) if memory.len() + length > MOST_BYTES => return Err(Errno::FBIG),
+            Ok(length) if memory.len() + length > MAX_BYTES => return Err(Errno::FBIG),
             Ok(length) => memory.extend_from_slice(&chunk[..length]),
             Err(Errno::INTR) => {}
             Err(error) => return Err(error),

@@ -141,8 +141,8 @@ fn push_columns(table: &Table, out: &mut Vec<u8>) -> Option<()> {
 
 /// Takes what [`push_columns`] wrote. Columns that this version does not know are left out; those that an older one did not know are 0.
 fn take_columns(bytes: &mut &[u8], columns: usize) -> Option<Table> {
-    let rows = varint::take(bytes).filter(|rows| *rows <= Table::MOST_ROWS)? as usize;
-    let written = varint::take(bytes).filter(|written| *written <= Table::MOST_COLUMNS)? as usize;
+    let rows = varint::take(bytes).filter(|rows| *rows <= Table::MAX_ROWS)? as usize;
+    let written = varint::take(bytes).filter(|written| *written <= Table::MAX_COLUMNS)? as usize;
     let mut taken: Vec<Vec<u64>> = vec![Vec::new(); columns];
     for place in 0..written {
         let data = column::split(bytes)?;

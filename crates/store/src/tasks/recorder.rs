@@ -11,13 +11,13 @@ use crate::StoreError;
 use crate::checksum;
 
 /// A chunk has at most so many rounds, and is closed by the round with which it has so many rows: they are kept in memory.
-const MOST_ROUNDS: usize = 60;
-const MOST_ROWS: usize = 8192;
+const MAX_ROUNDS: usize = 60;
+const MAX_ROWS: usize = 8192;
 /// Rounds between two that contain all tasks.
 const BASE_ROUNDS: usize = 600;
 /// The most chunks that wait for space on the disk, and their most bytes in memory.
-const MOST_WAITING: usize = 64;
-const MOST_WAITING_BYTES: usize = 32 << 20;
+const MAX_WAITING: usize = 64;
+const MAX_WAITING_BYTES: usize = 32 << 20;
 /// The most chunks of one transaction: if it fails, the work for it was in vain.
 const CHUNKS_A_WRITE: usize = 4;
 
@@ -57,7 +57,7 @@ impl TaskRecorder {
     pub(crate) fn push(&mut self, tick: TaskTick<'_>, boot: i64) -> bool {
         let is_other = self.rounds_since_base >= BASE_ROUNDS || boot != self.key.boot;
         let rows = self.open.living.rows() + self.open.ended.rows();
-        let is_full = self.open.rounds.rows() >= MOST_ROUNDS || rows >= MOST_ROWS;
+        let is_full = self.open.rounds.rows() >= MAX_ROUNDS || rows >= MAX_ROWS;
         if is_other || is_full || self.encoder.is_empty() {
             self.close();
             self.key = ChunkKey { id: self.key.id + 1, boot, ..self.key };
@@ -84,7 +84,7 @@ impl TaskRecorder {
         }
         let bytes: usize = self.closed.iter().map(|(_, chunk)| chunk.memory_bytes()).sum();
         // One chunk of a large machine may be larger.
-        if self.closed.len() > MOST_WAITING || self.closed.len() > 1 && bytes > MOST_WAITING_BYTES {
+        if self.closed.len() > MAX_WAITING || self.closed.len() > 1 && bytes > MAX_WAITING_BYTES {
             // What follows is based on it, up to the next base.
             self.give_up_closed();
         }

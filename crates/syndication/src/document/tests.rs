@@ -266,12 +266,12 @@ fn of_too_many_entries_the_newest_are_taken() {
     // The oldest first, as archives and podcasts list them.
     let all: String = (0..20_000).map(item).collect();
     let taken = titles(&all);
-    assert_eq!(taken.len(), MOST_ENTRIES);
-    assert_eq!((taken[0].as_str(), taken[MOST_ENTRIES - 1].as_str()), ("15000", "19999"));
+    assert_eq!(taken.len(), MAX_ENTRIES);
+    assert_eq!((taken[0].as_str(), taken[MAX_ENTRIES - 1].as_str()), ("15000", "19999"));
     // Without dates: the first, which most feeds have the newest at.
-    let taken = titles(&(undated(MOST_ENTRIES) + &item(3)));
-    assert_eq!((taken.len(), taken[0].as_str()), (MOST_ENTRIES, "u0"));
-    assert_eq!(taken[MOST_ENTRIES - 1], "3");
+    let taken = titles(&(undated(MAX_ENTRIES) + &item(3)));
+    assert_eq!((taken.len(), taken[0].as_str()), (MAX_ENTRIES, "u0"));
+    assert_eq!(taken[MAX_ENTRIES - 1], "3");
 }
 
 #[test]

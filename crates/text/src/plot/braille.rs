@@ -9,8 +9,8 @@ const COLORS: [&str; 6] = ["\x1b[36m", "\x1b[33m", "\x1b[32m", "\x1b[35m", "\x1b
 /// The bits of the dots of a character, by column and row: Unicode's braille patterns.
 const DOTS: [[u8; 4]; 2] = [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80]];
 /// The fewest columns and rows of dots' characters.
-const LEAST_COLUMNS: usize = 10;
-const LEAST_ROWS: usize = 3;
+const MIN_COLUMNS: usize = 10;
+const MIN_ROWS: usize = 3;
 
 /// Characters of dots, and whose they are.
 struct Canvas {
@@ -103,10 +103,10 @@ fn paint(style: Style, line: usize, out: &mut String, write: impl FnOnce(&mut St
 
 /// Appends a plot of so many characters across, and so many rows of dots; below it a line for each series.
 pub fn push_braille(plot: &Plot<'_>, width: usize, rows: usize, style: Style, out: &mut String) {
-    let rows = rows.max(LEAST_ROWS);
+    let rows = rows.max(MIN_ROWS);
     let axis = plot.value_axis((rows / 3).clamp(2, 8));
     let margin = axis.ticks.iter().map(|(_, text)| text.chars().count()).max().unwrap_or(0);
-    let columns = width.saturating_sub(margin + 3).max(LEAST_COLUMNS);
+    let columns = width.saturating_sub(margin + 3).max(MIN_COLUMNS);
     let mut canvas = Canvas::new(columns, rows);
     // The first series is the one that is seen best.
     for (place, line) in plot.lines.iter().enumerate().rev() {

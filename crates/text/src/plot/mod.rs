@@ -40,11 +40,11 @@ pub struct PlotLine {
 }
 
 /// Names of lines: `a` to `z`.
-pub const MOST_LINES: usize = 26;
+pub const MAX_LINES: usize = 26;
 
 /// The letter of a line.
 pub fn letter(place: usize) -> char {
-    char::from(b'a' + (place % MOST_LINES) as u8)
+    char::from(b'a' + (place % MAX_LINES) as u8)
 }
 
 impl Plot<'_> {

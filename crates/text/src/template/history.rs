@@ -40,14 +40,14 @@ pub struct Histories {
 }
 
 /// Bounds the memory for items that come and go under new names.
-const MOST_ITEMS: usize = 64;
+const MAX_ITEMS: usize = 64;
 
 impl Histories {
     /// Returns the history of the item with this name; makes one if there is none.
     pub fn of(&mut self, name: &str) -> &mut History {
         let found = self.known.iter().position(|(known, ..)| known == name);
         let index = found.unwrap_or_else(|| {
-            if self.known.len() >= MOST_ITEMS {
+            if self.known.len() >= MAX_ITEMS {
                 self.known.remove(0);
             }
             self.known.push((name.to_owned(), History::default(), true));

@@ -11,7 +11,7 @@ const INTERVAL: Nanos = Nanos(5_000_000_000);
 const SOON: Nanos = Nanos(300_000_000);
 const BETWEEN_LOOKS: Nanos = Nanos(60_000_000);
 /// If there is no answer for so long, the last one is not shown any more.
-const LONGEST_SILENCE: Nanos = Nanos(15_000_000_000);
+const MAX_SILENCE: Nanos = Nanos(15_000_000_000);
 
 /// Asks an agent in a thread of its own: one that does not answer holds up no screen.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl AgentWatch {
 
     /// Returns what it watches. `None` if that is not known: no agent answers, or none has answered for long.
     pub(super) fn problems(&self, now: Nanos) -> Option<AgentProblems> {
-        let is_silent = self.is_pending && self.asked.is_some_and(|asked| asked + LONGEST_SILENCE <= now);
+        let is_silent = self.is_pending && self.asked.is_some_and(|asked| asked + MAX_SILENCE <= now);
         self.last.filter(|_| !is_silent)
     }
 }

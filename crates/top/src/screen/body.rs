@@ -19,7 +19,7 @@ pub(super) fn area(area: Rect, head: u16, notes: u16) -> Rect {
 }
 
 /// The command has at least this much room.
-const LEAST_COMMAND_WIDTH: u16 = 8;
+const MIN_COMMAND_WIDTH: u16 = 8;
 /// A rare column is shown only if a whole name has room beside it: 15 letters, says TASK_COMM_LEN.
 const WHOLE_NAME_WIDTH: u16 = 15;
 
@@ -32,14 +32,14 @@ struct Place {
 /// Columns with their places, as many as fit, from the left; a column that does not fit goes, rather than the command.
 fn places(columns: &[Column], sort: Column, area: Rect) -> Vec<Place> {
     let has_rest = columns.iter().any(|column| column.width() == 0);
-    let reserved = if has_rest { LEAST_COMMAND_WIDTH.min(area.width) } else { 0 };
+    let reserved = if has_rest { MIN_COMMAND_WIDTH.min(area.width) } else { 0 };
     let mut room = area.width.saturating_sub(reserved);
     // The rarer ones go first: those with the most characters that are not the task's name.
     let mut kept: Vec<Column> = Vec::new();
     for column in by_importance(columns, sort) {
         let width = column.width() as u16;
-        let is_rare = has_rest && importance(&column, sort) == LEAST_IMPORTANCE;
-        let needed = if is_rare { width + (WHOLE_NAME_WIDTH - LEAST_COMMAND_WIDTH) } else { width };
+        let is_rare = has_rest && importance(&column, sort) == MIN_IMPORTANCE;
+        let needed = if is_rare { width + (WHOLE_NAME_WIDTH - MIN_COMMAND_WIDTH) } else { width };
         if width == 0 || needed < room {
             room = room.saturating_sub(if width == 0 { 0 } else { width + 1 });
             kept.push(column);
@@ -49,7 +49,7 @@ fn places(columns: &[Column], sort: Column, area: Rect) -> Vec<Place> {
     let mut x = area.x;
     for column in columns.iter().copied().filter(|column| kept.contains(column)) {
         let width = match column.width() as u16 {
-            0 => LEAST_COMMAND_WIDTH + room,
+            0 => MIN_COMMAND_WIDTH + room,
             width => width,
         };
         places.push(Place { column, x, width });
@@ -65,7 +65,7 @@ fn by_importance(columns: &[Column], sort: Column) -> Vec<Column> {
     ordered
 }
 
-const LEAST_IMPORTANCE: u8 = 6;
+const MIN_IMPORTANCE: u8 = 6;
 
 fn importance(column: &Column, sort: Column) -> u8 {
     match column {
@@ -77,7 +77,7 @@ fn importance(column: &Column, sort: Column) -> u8 {
         Column::State => 3,
         Column::Time => 4,
         Column::User => 5,
-        _ => LEAST_IMPORTANCE,
+        _ => MIN_IMPORTANCE,
     }
 }
 

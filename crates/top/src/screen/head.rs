@@ -91,7 +91,7 @@ fn verdict_line(
     let waits = head::verdict(session).map(|(words, worst)| {
         let style = match worst.percent() {
             30.0.. => palette.bad(),
-            head::LEAST_PRESSURE_PERCENT.. => palette.caution(),
+            head::MIN_PRESSURE_PERCENT.. => palette.caution(),
             _ => palette.good(),
         };
         (words, style)

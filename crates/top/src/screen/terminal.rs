@@ -32,7 +32,7 @@ const HIGHEST: u16 = 500;
 const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1006h";
 const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1000l";
 /// Signals of one kind do not queue; there are fewer kinds.
-const MOST_WAITING: usize = 64;
+const MAX_WAITING: usize = 64;
 
 /// The tokens of what is waited for.
 const INPUT: u64 = 0;
@@ -176,7 +176,7 @@ impl Terminal {
         let ends = |signal: &Signal| !matches!(signal, Signal::Stop | Signal::Continue | Signal::Resize);
         let first = self.later.iter().position(ends).unwrap_or(0);
         let signal = self.later.remove(first);
-        self.later.truncate(MOST_WAITING);
+        self.later.truncate(MAX_WAITING);
         signal
     }
 

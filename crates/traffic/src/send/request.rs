@@ -22,7 +22,7 @@ pub(crate) struct Request {
 }
 
 /// A body may be so large: it is kept in memory.
-const MOST_BODY_BYTES: u64 = 1 << 30;
+const MAX_BODY_BYTES: u64 = 1 << 30;
 
 impl Request {
     /// As bytes.
@@ -96,11 +96,11 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     let too_long = || Failure::usage(format!("--body {}: at most 1 GiB", path.display()));
     if path == Path::new("-") {
         let mut bytes = Vec::new();
-        std::io::stdin().take(MOST_BODY_BYTES + 1).read_to_end(&mut bytes).map_err(Failure::of_system)?;
-        return if bytes.len() as u64 > MOST_BODY_BYTES { Err(too_long()) } else { Ok(bytes) };
+        std::io::stdin().take(MAX_BODY_BYTES + 1).read_to_end(&mut bytes).map_err(Failure::of_system)?;
+        return if bytes.len() as u64 > MAX_BODY_BYTES { Err(too_long()) } else { Ok(bytes) };
     }
     let failed = |error| Failure::new(format!("{}: {error}", path.display()));
-    if fs::metadata(path).map_err(failed)?.len() > MOST_BODY_BYTES {
+    if fs::metadata(path).map_err(failed)?.len() > MAX_BODY_BYTES {
         return Err(too_long());
     }
     fs::read(path).map_err(failed)

@@ -5,7 +5,7 @@ use std::io;
 use crate::http_body::BodyReader;
 
 /// A head may be so long.
-const MOST_HEAD_BYTES: usize = 64 << 10;
+const MAX_HEAD_BYTES: usize = 64 << 10;
 const HEADERS: usize = 128;
 
 /// Takes responses apart, one after the other.
@@ -80,7 +80,7 @@ impl ResponseReader {
         let mut head = httparse::Response::new(&mut headers);
         let length = match head.parse(&self.received) {
             Ok(httparse::Status::Complete(length)) => length,
-            Ok(httparse::Status::Partial) if self.received.len() <= MOST_HEAD_BYTES => return Ok(None),
+            Ok(httparse::Status::Partial) if self.received.len() <= MAX_HEAD_BYTES => return Ok(None),
             Ok(httparse::Status::Partial) => return Err(wrong("a head without end")),
             Err(error) => return Err(wrong(&error.to_string())),
         };

@@ -29,7 +29,7 @@ pub(crate) struct Sent {
 }
 
 /// Latencies are measured up to this, with three digits.
-const LONGEST_NS: u64 = 600_000_000_000;
+const MAX_NS: u64 = 600_000_000_000;
 const DIGITS: u8 = 3;
 
 /// Percentiles of latencies, with their names in text and JSON.
@@ -49,7 +49,7 @@ impl Sent {
             statuses: BTreeMap::new(),
             first: None,
             last: None,
-            latency_ns: Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).map_err(Failure::internal)?,
+            latency_ns: Histogram::new_with_bounds(1, MAX_NS, DIGITS).map_err(Failure::internal)?,
         })
     }
 

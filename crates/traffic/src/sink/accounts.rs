@@ -3,7 +3,7 @@
 use facts::unit::Nanos;
 
 /// Clients of a thread that are reported one by one; later ones are summed.
-const MOST_LISTED: usize = 20_000;
+const MAX_LISTED: usize = 20_000;
 
 /// The account of one client.
 #[derive(Clone, Debug, Default)]
@@ -68,7 +68,7 @@ impl Accounts {
     pub(super) fn push(&mut self, account: Account) {
         self.all.add(&account);
         self.clients += 1;
-        if self.listed.len() < MOST_LISTED {
+        if self.listed.len() < MAX_LISTED {
             self.listed.push(account);
         }
     }
@@ -94,7 +94,7 @@ mod tests {
             other.push(account);
         }
         one.merge(other);
-        assert_eq!((one.clients, one.listed.len(), one.all.packets), (60_000, 2 * MOST_LISTED, 120_000));
+        assert_eq!((one.clients, one.listed.len(), one.all.packets), (60_000, 2 * MAX_LISTED, 120_000));
         assert_eq!(one.all.first, Some(Nanos(0)));
     }
 }

@@ -12,7 +12,7 @@ use super::request::{self, Begun, Request};
 use crate::http_body::BodyReader;
 
 /// A request's head may be so long.
-const MOST_HEAD_BYTES: usize = 64 << 10;
+const MAX_HEAD_BYTES: usize = 64 << 10;
 
 /// The kind of server, and what goes wrong with it.
 #[derive(Debug)]
@@ -106,7 +106,7 @@ impl Conversation {
         }
         let start = output.len();
         let Some(Answered { is_last, entry, fault }) = self.answer(output) else {
-            let is_endless = self.received.len() - self.answered > MOST_HEAD_BYTES;
+            let is_endless = self.received.len() - self.answered > MAX_HEAD_BYTES;
             return if is_endless { Next::Reset } else { Next::Read };
         };
         let fault = fault.or_else(|| self.answers.faults.roll(&mut self.dice));

@@ -14,10 +14,10 @@ use crate::agenda::Turn;
 /// Reads of one turn, so that a client that never pauses leaves time for the others.
 const READS_A_TURN: usize = 16;
 /// The most bytes of answers that may wait to go out before nothing more is read.
-const MOST_WAITING_BYTES: usize = 1 << 20;
+const MAX_WAITING_BYTES: usize = 1 << 20;
 
 /// How long data of a peer that does not close its side is still read.
-const LONGEST_LINGER: Nanos = Nanos(2 * Nanos::SECOND.0);
+const MAX_LINGER: Nanos = Nanos(2 * Nanos::SECOND.0);
 
 /// A connection.
 #[derive(Debug)]
@@ -127,7 +127,7 @@ impl Client {
         for _ in 0..READS_A_TURN {
             // All answers that are due go out together: requests may come without waiting for each.
             let mut resume = None;
-            while self.output.len() < MOST_WAITING_BYTES && !self.is_ending {
+            while self.output.len() < MAX_WAITING_BYTES && !self.is_ending {
                 let Some(conversation) = &mut self.conversation else { return Ok(Turn::Over) };
                 match conversation.next(&mut self.output, now) {
                     Next::Read => break,
@@ -151,7 +151,7 @@ impl Client {
                 // Until the last answer: it is a part of what is measured.
                 self.account.last = Some(now);
             }
-            let is_full = self.output.len() >= MOST_WAITING_BYTES;
+            let is_full = self.output.len() >= MAX_WAITING_BYTES;
             if !self.flush()? {
                 return Ok(Turn::Quiet);
             }
@@ -194,7 +194,7 @@ impl Client {
             None => {
                 shutdown(&self.socket, Shutdown::Write)?;
                 self.resume = None;
-                *self.lingers_until.insert(now + LONGEST_LINGER)
+                *self.lingers_until.insert(now + MAX_LINGER)
             }
         };
         if until <= now {
@@ -221,7 +221,7 @@ impl Client {
                 Err(Errno::WOULDBLOCK) => {
                     self.output.drain(..self.sent);
                     self.sent = 0;
-                    return Ok(self.output.len() < MOST_WAITING_BYTES && !self.is_ending);
+                    return Ok(self.output.len() < MAX_WAITING_BYTES && !self.is_ending);
                 }
                 Err(error) => return Err(error.into()),
             }

@@ -17,7 +17,7 @@ const BATCHES_A_TURN: usize = 64;
 /// Datagrams that are sent back in one turn. Each takes two system calls.
 const ECHOES_A_TURN: usize = 256;
 /// Senders with an account of their own; the others share one.
-const MOST_SENDERS: usize = 20_000;
+const MAX_SENDERS: usize = 20_000;
 
 /// A thread's.
 #[derive(Debug, Default)]
@@ -90,7 +90,7 @@ fn place_of(
     places: &mut HashMap<Option<SocketAddr>, usize>,
     sender: Option<SocketAddr>,
 ) -> usize {
-    let sender = sender.filter(|_| places.len() < MOST_SENDERS || places.contains_key(&sender));
+    let sender = sender.filter(|_| places.len() < MAX_SENDERS || places.contains_key(&sender));
     *places.entry(sender).or_insert_with(|| {
         let name = sender.map_or_else(|| "others".to_owned(), |sender| sender.to_string());
         accounts.push(Account { name, ..Account::default() });
@@ -112,7 +112,7 @@ mod tests {
         assert_eq!((place(5), place(6), place(5)), (0, 1, 0));
         let others: Vec<usize> = (10..40_000).map(&mut place).collect();
         assert_eq!((others[39_000], place(5)), (others[39_001], 0));
-        assert_eq!(accounts.len(), MOST_SENDERS + 1);
-        assert_eq!(accounts[MOST_SENDERS].name, "others");
+        assert_eq!(accounts.len(), MAX_SENDERS + 1);
+        assert_eq!(accounts[MAX_SENDERS].name, "others");
     }
 }

@@ -4,7 +4,7 @@ use crate::http_body::BodyReader;
 
 const HEADERS: usize = 64;
 /// The most bytes of a body that are kept for the log.
-const MOST_KEPT_BYTES: usize = 64 << 10;
+const MAX_KEPT_BYTES: usize = 64 << 10;
 
 /// The result of parsing the head of a request.
 #[derive(Debug)]
@@ -115,7 +115,7 @@ impl Request {
     pub(super) fn add(&mut self, bytes: &[u8], is_kept: bool) {
         self.body_bytes += bytes.len() as u64;
         if is_kept {
-            let room = MOST_KEPT_BYTES - self.kept.len();
+            let room = MAX_KEPT_BYTES - self.kept.len();
             self.kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
         }
     }

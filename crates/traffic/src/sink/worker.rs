@@ -26,7 +26,7 @@ const READ_BYTES: usize = 1 << 20;
 const ANSWER_BYTES: usize = 64 << 10;
 /// The most bytes that may wait unread, of all clients together, so that one wake-up takes much.
 const WAITING_BYTES: u64 = 64 << 20;
-const MOST_WAITING_OF_ONE: u64 = 128 << 10;
+const MAX_WAITING_OF_ONE: u64 = 128 << 10;
 /// Until a client is accepted again for which there was no descriptor.
 const ACCEPT_PAUSE: Nanos = Nanos(100_000_000);
 
@@ -236,7 +236,7 @@ impl<'a> Worker<'a> {
         // From its first bytes on, whose time is reported.
         if before == 0 && bytes > 0 && self.is_woken_seldom {
             let clients = (self.clients.len() - self.free.len()).max(1) as u64;
-            let low_water = (WAITING_BYTES / clients).clamp(1, MOST_WAITING_OF_ONE);
+            let low_water = (WAITING_BYTES / clients).clamp(1, MAX_WAITING_OF_ONE);
             if let Some(Some(client)) = self.clients.get(token) {
                 // Without it everything works, with more wake-ups.
                 let _ = sockets::set_receive_low_water(&client.socket, low_water as u32);

@@ -12,7 +12,7 @@ use text::printable::Shown as _;
 use text::quantity;
 
 use crate::relabel::rules;
-use command::agent_files::{self, MOST_CONFIGURATION_BYTES};
+use command::agent_files::{self, MAX_CONFIGURATION_BYTES};
 use command::failure::Failure;
 use command::time_zone;
 use configuration::{Fault, Options, expected, parse, text};
@@ -85,7 +85,7 @@ impl Origin {
     pub(super) fn read(&self, defaults: AgentOptions) -> Result<AgentOptions, Failure> {
         let text = match self {
             Self::Defaults => return Ok(defaults),
-            Self::File(path) => named::read_text(path, MOST_CONFIGURATION_BYTES)
+            Self::File(path) => named::read_text(path, MAX_CONFIGURATION_BYTES)
                 .map_err(|error| Failure::new(format!("{self}: {error}")))?,
         };
         read(&text, defaults).map_err(|fault| Failure::new(fault.in_text(&self.to_string(), &text)))
@@ -102,7 +102,7 @@ fn read(text: &str, defaults: AgentOptions) -> Result<AgentOptions, Fault> {
     root.refuse_unknown(ROOT.into_iter(), "the agent")?;
     let mut options = defaults;
     if let Some(interval) = root.duration("interval")? {
-        if interval < MOST_OFTEN {
+        if interval < MAX_OFTEN {
             return Err(root.fault_of("interval", "at most ten ticks a second: expected 100ms or more"));
         }
         options.recorder.interval = interval;
@@ -195,7 +195,7 @@ fn read_http(http: &Options<'_, '_>, usual: Option<HttpOptions>) -> Result<Optio
         None => usual.map(|usual| usual.listen),
     };
     let token = http.secret("token")?;
-    if token.as_ref().is_some_and(|token| token.len() < LEAST_TOKEN_BYTES) {
+    if token.as_ref().is_some_and(|token| token.len() < MIN_TOKEN_BYTES) {
         return Err(
             http.fault_of("token", "expected 16 letters or more, such as those of: openssl rand -hex 16")
         );
@@ -210,12 +210,12 @@ fn read_http(http: &Options<'_, '_>, usual: Option<HttpOptions>) -> Result<Optio
 pub(super) const NEEDS_TOKEN: &str = "an address that others can reach needs a token";
 
 /// Fewer can be guessed.
-const LEAST_TOKEN_BYTES: usize = 16;
+const MIN_TOKEN_BYTES: usize = 16;
 
-const MOST_OFTEN: Duration = Duration::from_millis(100);
+const MAX_OFTEN: Duration = Duration::from_millis(100);
 /// Less would delete what was recorded a moment ago.
-const LEAST_HISTORY_BYTES: u64 = 1_000_000;
-const LEAST_KEPT: Nanos = Nanos(60 * Nanos::SECOND.0);
+const MIN_HISTORY_BYTES: u64 = 1_000_000;
+const MIN_KEPT: Nanos = Nanos(60 * Nanos::SECOND.0);
 
 /// A table with these options, if it is there.
 fn table<'t, 'i>(
@@ -233,7 +233,7 @@ fn read_history(history: &Options<'_, '_>, retention: &mut Retention) -> Result<
     if let Some(size) = history.text("size")? {
         let size =
             quantity::size(size).map_err(|wanted| history.fault_of("size", format!("expected {wanted}")))?;
-        if size.0 < LEAST_HISTORY_BYTES {
+        if size.0 < MIN_HISTORY_BYTES {
             return Err(history.fault_of("size", "expected 1MB or more, which holds some minutes"));
         }
         retention.most_bytes = size.0;
@@ -254,7 +254,7 @@ fn read_history(history: &Options<'_, '_>, retention: &mut Retention) -> Result<
             }
         };
         let keep = quantity::age(text(age)?).map_err(|wanted| expected(age, &wanted))?;
-        if keep < LEAST_KEPT {
+        if keep < MIN_KEPT {
             return Err(Fault::new(age.span(), "expected 1m or more"));
         }
         tiers.push((

@@ -10,8 +10,8 @@ use configuration::{Fault, Options};
 /// The keys that `[feeds]` may have.
 const OPTIONS: [&str; 5] = ["allow", "least_interval", "most_interval", "keep", "size"];
 /// A shorter interval would be rude.
-const LEAST_INTERVAL: Duration = Duration::from_secs(60);
-const LEAST_KEPT: Duration = Duration::from_secs(86_400);
+const MIN_INTERVAL: Duration = Duration::from_secs(60);
+const MIN_KEPT: Duration = Duration::from_secs(86_400);
 
 /// The command that reads documents, in a process of its own.
 pub(crate) fn document_parser() -> DocumentParser {
@@ -29,7 +29,7 @@ pub(super) fn read(root: &Options<'_, '_>) -> Result<Option<FeedOptions>, Fault>
         options.allowed.push(network);
     }
     if let Some(interval) = table.duration("least_interval")? {
-        if interval < LEAST_INTERVAL {
+        if interval < MIN_INTERVAL {
             return Err(table.fault_of("least_interval", "expected 1m or more"));
         }
         options.least_interval = interval;
@@ -42,7 +42,7 @@ pub(super) fn read(root: &Options<'_, '_>) -> Result<Option<FeedOptions>, Fault>
         let keep =
             quantity::age(keep).map_err(|wanted| table.fault_of("keep", format!("expected {wanted}")))?;
         options.keep = Duration::from_nanos(keep.0);
-        if options.keep < LEAST_KEPT {
+        if options.keep < MIN_KEPT {
             return Err(table.fault_of("keep", "expected 1d or more"));
         }
     }

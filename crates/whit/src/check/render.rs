@@ -17,7 +17,7 @@ use command::time_zone::written_ms as time;
 /// The end of a downtime that lasts for longer, fifty years, is not shown.
 const NOTABLE_MS: i64 = 50 * 366 * 86_400_000;
 /// Rows of `slow`.
-const MOST_SLOW: usize = 40;
+const MAX_SLOW: usize = 40;
 
 fn nanoseconds(at_ms: i64) -> i64 {
     at_ms.saturating_mul(1_000_000)
@@ -221,7 +221,7 @@ pub(super) fn slow(statuses: &[CheckStatus]) -> String {
         ("START", Align::Right),
         ("CHECK", Align::Left),
     ]);
-    for status in statuses.iter().take(MOST_SLOW) {
+    for status in statuses.iter().take(MAX_SLOW) {
         let (runs, sum) = (status.cost.runs, &status.cost.sum);
         let span = |nanos: u64| Span(Nanos(nanos)).to_string();
         let known = |nanos: Option<u64>| nanos.map_or("–".to_owned(), span);
@@ -238,8 +238,8 @@ pub(super) fn slow(statuses: &[CheckStatus]) -> String {
         ]);
     }
     table.write(&mut text);
-    if statuses.len() > MOST_SLOW {
-        let _ = writeln!(text, "and {} more: --json has all", statuses.len() - MOST_SLOW);
+    if statuses.len() > MAX_SLOW {
+        let _ = writeln!(text, "and {} more: --json has all", statuses.len() - MAX_SLOW);
     }
     text
 }

@@ -14,10 +14,10 @@ use super::render;
 use command::failure::Failure;
 
 /// An agent that runs takes requests four times a second. Results, which come in thousands, are not waited for.
-const LONGEST_WAIT: Duration = Duration::from_secs(8);
+const MAX_WAIT: Duration = Duration::from_secs(8);
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// More checks that are due at once are counted.
-const MOST_NAMED: usize = 5;
+const MAX_NAMED: usize = 5;
 
 /// Asks the agent for what its checks allow. Returns what it did.
 ///
@@ -39,7 +39,7 @@ pub(super) fn request(directory: &Path, requests: &[CheckRequest]) -> Result<Str
     if permitted_requests.iter().all(|request| matches!(request, CheckRequest::Submit { .. })) {
         return Ok(String::new());
     }
-    let deadline = Instant::now() + LONGEST_WAIT;
+    let deadline = Instant::now() + MAX_WAIT;
     for number in asked {
         while ledger.has_request(number).map_err(failed)? {
             if Instant::now() > deadline {
@@ -50,11 +50,11 @@ pub(super) fn request(directory: &Path, requests: &[CheckRequest]) -> Result<Str
     }
     let is_run = |request: &&CheckRequest| matches!(request, CheckRequest::CheckNow { .. });
     let run = permitted_requests.iter().filter(is_run).count();
-    let mut text = match run > MOST_NAMED {
+    let mut text = match run > MAX_NAMED {
         true => format!("{run} checks are due at once; whit check list --all has their results\n"),
         false => String::new(),
     };
-    for request in permitted_requests.iter().filter(|request| run <= MOST_NAMED || !is_run(request)) {
+    for request in permitted_requests.iter().filter(|request| run <= MAX_NAMED || !is_run(request)) {
         text.push_str(&done(request, &ledger, last_number, &known, directory)?);
     }
     Ok(text)
@@ -201,8 +201,8 @@ fn done(
 
 /// Reads a plugin's output.
 fn standard_input() -> Result<String, Failure> {
-    const MOST_BYTES: u64 = 64 * 1024;
+    const MAX_BYTES: u64 = 64 * 1024;
     let mut bytes = Vec::new();
-    std::io::stdin().take(MOST_BYTES).read_to_end(&mut bytes).map_err(Failure::of_system)?;
+    std::io::stdin().take(MAX_BYTES).read_to_end(&mut bytes).map_err(Failure::of_system)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -9,7 +9,7 @@ use super::selection::Group;
 use super::{Kind, Row};
 
 /// More processes are not looked at: of a whole machine `whit top` says it.
-const MOST_PROCESSES: usize = 32;
+const MAX_PROCESSES: usize = 32;
 
 /// Looks at the processes of rows from one table to the next.
 pub(super) struct Watch {
@@ -51,7 +51,7 @@ fn processes(rows: &[Row]) -> Vec<u32> {
 }
 
 fn bounded(pids: Vec<u32>) -> Vec<u32> {
-    if pids.len() > MOST_PROCESSES { Vec::new() } else { pids }
+    if pids.len() > MAX_PROCESSES { Vec::new() } else { pids }
 }
 
 fn add(rows: &mut [Row], asleep: &Asleep<u32>) {

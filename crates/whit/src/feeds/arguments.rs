@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use ::feeds::MOST_LISTED;
+use ::feeds::MAX_LISTED;
 use clap::{Arg, ArgMatches, Command, value_parser};
 
 use crate::agent::in_use;
@@ -124,8 +124,8 @@ fn query_of(words: &[String]) -> String {
 fn limit(matches: &ArgMatches) -> Result<usize, Failure> {
     match matches.get_one::<u64>("count").copied().map(usize::try_from) {
         None => Ok(LISTED),
-        Some(Ok(count)) if (1..MOST_LISTED).contains(&count) => Ok(count),
-        Some(_) => Err(Failure::usage(format!("--count is less than {MOST_LISTED}"))),
+        Some(Ok(count)) if (1..MAX_LISTED).contains(&count) => Ok(count),
+        Some(_) => Err(Failure::usage(format!("--count is less than {MAX_LISTED}"))),
     }
 }
 

@@ -24,7 +24,7 @@ use command::failure::{Failure, write_stderr};
 use command::output::Output;
 
 /// An OPML file of ten thousand feeds has 3 MB.
-const MOST_OPML_BYTES: u64 = 8 * 1024 * 1024;
+const MAX_OPML_BYTES: u64 = 8 * 1024 * 1024;
 
 /// Reads a document from standard input for the agent.
 pub(crate) fn parse_document() -> Result<ExitCode, Failure> {
@@ -299,7 +299,7 @@ impl Place<'_> {
     /// Returns what is said, and whether a feed was taken.
     fn import(&mut self, account: &Account, file: &Path, now_ms: i64) -> Result<(String, bool), Failure> {
         let failed = |error: &dyn std::fmt::Display| Failure::new(format!("{}: {error}", file.shown()));
-        let document = named::read(file, MOST_OPML_BYTES).map_err(|error| failed(&error))?;
+        let document = named::read(file, MAX_OPML_BYTES).map_err(|error| failed(&error))?;
         let imported = self.library.import(account, &document, now_ms).map_err(|error| match error {
             FeedError::Refused(reason) => failed(&reason),
             error => self.failure(error),

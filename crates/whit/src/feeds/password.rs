@@ -7,7 +7,7 @@ use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 use command::failure::{Failure, write_stderr};
 
 /// A longer line is no password.
-const MOST_BYTES: u64 = 4096;
+const MAX_BYTES: u64 = 4096;
 
 /// Reads one; in the terminal twice.
 pub(super) fn read() -> Result<String, Failure> {
@@ -37,6 +37,6 @@ fn hidden(prompt: &str) -> Result<String, Failure> {
 fn line() -> Result<String, Failure> {
     let mut line = String::new();
     let input = std::io::stdin().lock();
-    input.take(MOST_BYTES).read_line(&mut line).map_err(Failure::of_system)?;
+    input.take(MAX_BYTES).read_line(&mut line).map_err(Failure::of_system)?;
     Ok(line.trim_end_matches(['\n', '\r']).to_owned())
 }

@@ -13,7 +13,7 @@ use text::units::Span;
 use command::time_zone::written_ms as time;
 
 /// The most bytes of an entry that the terminal shows.
-const MOST_TEXT_BYTES: usize = 200_000;
+const MAX_TEXT_BYTES: usize = 200_000;
 
 fn nanoseconds(at_ms: i64) -> i64 {
     at_ms.saturating_mul(1_000_000)
@@ -126,7 +126,7 @@ pub(super) fn entry(entry: &FeedEntry) -> String {
         let _ = writeln!(text, "{}", entry.link.shown());
     }
     text.push('\n');
-    for line in plain_text(&entry.content, MOST_TEXT_BYTES).lines() {
+    for line in plain_text(&entry.content, MAX_TEXT_BYTES).lines() {
         let _ = writeln!(text, "{}", line.shown());
     }
     text
@@ -161,6 +161,6 @@ pub(super) fn entry_json(entry: &FeedEntry) -> Value {
         "received_realtime_ns": nanoseconds(entry.received_ms),
         "is_read": entry.is_read,
         "is_starred": entry.is_starred,
-        "text": plain_text(&entry.content, MOST_TEXT_BYTES),
+        "text": plain_text(&entry.content, MAX_TEXT_BYTES),
     })
 }

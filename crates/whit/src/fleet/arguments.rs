@@ -40,7 +40,7 @@ pub(super) enum FleetTask {
 
 const USUAL_LENGTH: Duration = Duration::from_secs(60);
 const USUAL_INTERVAL: Duration = Duration::from_secs(1);
-const LONGEST_SIMULATED: Duration = Duration::from_secs(366 * 86_400);
+const MAX_SIMULATED: Duration = Duration::from_secs(366 * 86_400);
 
 pub(crate) fn command() -> Command {
     Command::new("fleet").about("List the machines of a fleet, those in trouble first").defer(|command| {
@@ -88,7 +88,7 @@ fn simulation(matches: &ArgMatches) -> Result<SimulateArgs, Failure> {
     let duration = |name, usual| matches.get_one::<Duration>(name).copied().unwrap_or(usual);
     let speed = count("speed").map_or(1, |speed| u32::try_from(speed).unwrap_or(u32::MAX));
     let length = duration("duration", USUAL_LENGTH);
-    if length.saturating_mul(speed) > LONGEST_SIMULATED {
+    if length.saturating_mul(speed) > MAX_SIMULATED {
         return Err(Failure::usage("--duration times --speed is more than a year"));
     }
     Ok(SimulateArgs {

@@ -22,7 +22,7 @@ use self::arguments::{FleetArgs, FleetTask};
 
 /// After this nothing more is asked, and the longest that one question may take.
 const LONGEST: Duration = Duration::from_secs(60);
-const LONGEST_QUESTION: Duration = Duration::from_secs(30);
+const MAX_QUESTION: Duration = Duration::from_secs(30);
 
 /// Asks the store and prints its machines, or simulates some.
 pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
@@ -33,7 +33,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
 }
 
 fn list(args: &FleetArgs) -> Result<ExitCode, Failure> {
-    let fleet = Fleet::new(&args.options, LONGEST_QUESTION);
+    let fleet = Fleet::new(&args.options, MAX_QUESTION);
     let deadline = Instant::now() + LONGEST;
     let snapshot = fleet.at(args.at_ms, deadline).map_err(Failure::new)?;
     let mut snapshot = chosen(snapshot, args)?;

@@ -15,7 +15,7 @@ use command::failure::Failure;
 use command::output::Output;
 
 /// Series that are named if there are too many.
-const MOST_NAMED: usize = 3;
+const MAX_NAMED: usize = 3;
 
 /// Asks, and prints the value.
 pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
@@ -32,8 +32,8 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
             }
             several => {
                 let names: Vec<String> =
-                    several.iter().take(MOST_NAMED).map(|(name, _)| written(name).to_string()).collect();
-                let more = if several.len() > MOST_NAMED { ", …" } else { "" };
+                    several.iter().take(MAX_NAMED).map(|(name, _)| written(name).to_string()).collect();
+                let more = if several.len() > MAX_NAMED { ", …" } else { "" };
                 return Err(Failure::new(format!(
                     "{} series have a value, where one is wanted: {}{more}; a label in braces chooses one, sum(…) or max(…) makes one of them",
                     several.len(),

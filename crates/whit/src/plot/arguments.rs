@@ -35,7 +35,7 @@ pub(super) enum Canvas {
 }
 
 const USUAL_ROWS: usize = 16;
-const MOST_ROWS: u64 = 200;
+const MAX_ROWS: u64 = 200;
 /// Values of a file: about two for each three pixels.
 const FILE_STEPS: i64 = 540;
 const USUAL_TIME_MS: i64 = 3_600_000;
@@ -73,8 +73,8 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<PlotArgs, Failure> {
         (_, Some(path)) => Canvas::Png(path.clone()),
         (None, None) => {
             let rows = matches.get_one::<u64>("rows").copied();
-            if rows.is_some_and(|rows| !(3..=MOST_ROWS).contains(&rows)) {
-                return Err(Failure::usage(format!("--rows: expected 3 to {MOST_ROWS}")));
+            if rows.is_some_and(|rows| !(3..=MAX_ROWS).contains(&rows)) {
+                return Err(Failure::usage(format!("--rows: expected 3 to {MAX_ROWS}")));
             }
             let rows = rows.and_then(|rows| usize::try_from(rows).ok()).unwrap_or(USUAL_ROWS);
             Canvas::Terminal { width: line_width(), rows }

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use ::history::drawing::Drawing;
 use clap::ArgMatches;
-use text::plot::{MOST_LINES, push_braille, push_svg};
+use text::plot::{MAX_LINES, push_braille, push_svg};
 
 use self::arguments::Canvas;
 use crate::query::ask;
@@ -48,7 +48,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     }
     if drawing.beyond > 0 {
         let beyond = drawing.beyond;
-        write_stderr(&format!("{beyond} more series are not drawn: topk({MOST_LINES}, …) chooses\n"));
+        write_stderr(&format!("{beyond} more series are not drawn: topk({MAX_LINES}, …) chooses\n"));
     }
     Ok(ExitCode::SUCCESS)
 }

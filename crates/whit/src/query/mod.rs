@@ -25,7 +25,7 @@ use text::nearest::nearest_words;
 use text::printable::Shown as _;
 
 /// The most names that are offered for one.
-const MOST_NEAREST: usize = 3;
+const MAX_NEAREST: usize = 3;
 
 /// Asks, and prints the answer.
 pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
@@ -65,7 +65,7 @@ pub(crate) fn say_unknown_metrics(origin: &PastOrigin, expression: &str) {
     let of_tasks = Past::task_metrics().map(|(name, _)| name);
     let known: BTreeSet<&str> = recorded.chain(of_tasks).collect();
     for metric in asked.iter().filter(|metric| !known.contains(metric.as_str())) {
-        let nearest = nearest_words(metric, known.iter().copied(), MOST_NEAREST).join(", ");
+        let nearest = nearest_words(metric, known.iter().copied(), MAX_NEAREST).join(", ");
         let hint = match nearest.is_empty() {
             true => "; whit history --list has all names".to_owned(),
             false => format!("; named most alike: {nearest}"),

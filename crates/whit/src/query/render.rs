@@ -12,10 +12,10 @@ use text::table::{Align, Table};
 use command::time_zone;
 
 /// Above this not every whole number is one of a double.
-const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
+const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// From here on three digits would leave out whole ones.
-const LEAST_WHOLE: f64 = 1000.0;
+const MIN_WHOLE: f64 = 1000.0;
 
 /// Appends a table with rounded values: of an instant a line a series; over time a column a series if these are few, otherwise a line a sample.
 pub(super) fn push_text(answer: &Answer, measure: Measure, text: &mut String) {
@@ -53,11 +53,11 @@ pub(super) fn push_text(answer: &Answer, measure: Measure, text: &mut String) {
 
 /// A value in its unit. A large one without a unit is often a count or a time: its whole part is in full.
 fn value(value: f64, measure: Measure) -> String {
-    let is_exact = value.abs() < MOST_EXACT;
+    let is_exact = value.abs() < MAX_EXACT;
     match measure {
         _ if !value.is_finite() => write_in_full(value),
         Measure::Number if is_exact && value.fract() == 0.0 => write_in_full(value),
-        Measure::Number if is_exact && value.abs() >= LEAST_WHOLE => write_in_full(value.round()),
+        Measure::Number if is_exact && value.abs() >= MIN_WHOLE => write_in_full(value.round()),
         Measure::Number if !is_exact => format!("{value:e}"),
         _ => measure.write(value),
     }

@@ -76,7 +76,7 @@ pub(crate) struct Tree {
 }
 
 /// The most names that are kept apart: a program may give its threads any number of them.
-const MOST_NAMES: usize = 1024;
+const MAX_NAMES: usize = 1024;
 const OTHER_NAMES: &[u8] = b"(others)";
 
 /// A tree of processes and what those that ended in it did.
@@ -179,7 +179,7 @@ impl Account {
     }
 
     fn program(&mut self, mut comm: Comm) -> &mut Program {
-        if self.by_program.len() >= MOST_NAMES && !self.by_program.contains_key(&comm) {
+        if self.by_program.len() >= MAX_NAMES && !self.by_program.contains_key(&comm) {
             comm = Comm::new(OTHER_NAMES);
         }
         self.by_program.entry(comm).or_insert_with(|| Program { comm, ..Program::default() })
@@ -363,7 +363,7 @@ mod tests {
         }
         account.settle();
         let tree = account.close(Nanos(0));
-        assert_eq!((tree.programs.len(), tree.whole.sum.threads), (MOST_NAMES + 1, 2_000));
+        assert_eq!((tree.programs.len(), tree.whole.sum.threads), (MAX_NAMES + 1, 2_000));
     }
 
     #[test]

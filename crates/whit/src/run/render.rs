@@ -14,7 +14,7 @@ use text::table::{Align, Table};
 use text::units::{Grouped, Size, Span};
 
 /// Programs with a line of their own; the others share one.
-const MOST_PROGRAMS: usize = 12;
+const MAX_PROGRAMS: usize = 12;
 
 /// Appends where the time of one run went.
 pub(crate) fn push(run: &Supervised, out: &mut String) {
@@ -138,7 +138,7 @@ fn write_programs(tree: &Tree, asleep: &Asleep<String>, out: &mut String) {
         ("asleep for", Align::Left),
     ];
     let mut table = Table::new(&columns);
-    let (shown, others) = programs.split_at(programs.len().min(MOST_PROGRAMS));
+    let (shown, others) = programs.split_at(programs.len().min(MAX_PROGRAMS));
     for program in shown {
         let mut name = String::new();
         push_printable(&mut name, program.comm.as_bytes());

@@ -38,10 +38,10 @@ const NAMED_WITHIN: Nanos = MOMENT;
 
 /// Pauses between rounds of killing: the first, and the longest that it grows to by doubling.
 const FIRST_PAUSE: Nanos = Nanos(20_000_000);
-const LONGEST_PAUSE: Nanos = Nanos(1_000_000_000);
+const MAX_PAUSE: Nanos = Nanos(1_000_000_000);
 /// Pauses between rounds of SIGKILL before whit gives up, about five seconds in all. Processes that hang in the kernel or belong to
 /// another user are then left running and reported.
-const MOST_KILLS: u32 = 10;
+const MAX_KILLS: u32 = 10;
 /// The interval of checks whether a tree that was asked to end has ended.
 const LOOK_AGAIN: Nanos = Nanos(250_000_000);
 
@@ -263,7 +263,7 @@ impl Supervision {
                     return Ok((Outcome::TimedOut, own));
                 }
             }
-            if kills > MOST_KILLS {
+            if kills > MAX_KILLS {
                 return Ok((Outcome::TimedOut, own));
             }
             let now = clock_now().boottime;
@@ -279,7 +279,7 @@ impl Supervision {
                     // The next round finds processes that were forked during this one.
                     kills += 1;
                     deadline = Some(now + pause);
-                    pause = (pause + pause).min(LONGEST_PAUSE);
+                    pause = (pause + pause).min(MAX_PAUSE);
                 }
                 continue;
             }

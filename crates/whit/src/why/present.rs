@@ -8,7 +8,7 @@ use probe::waits::WaitReader;
 use serde_json::{Value, json};
 
 /// The most processes of one name whose chains are shown.
-const MOST_PROCESSES: usize = 4;
+const MAX_PROCESSES: usize = 4;
 
 /// The looks at a machine on which something is held up, and the time between two.
 const LOOKS: u32 = 10;
@@ -53,7 +53,7 @@ pub(super) fn chains(target: &Target) -> Vec<Chain> {
         Target::Name(name) => named(&mut reader, name),
         Target::Cgroup(_) | Target::Unit(_) | Target::ContainerId(_) | Target::Container(_) => Vec::new(),
     };
-    pids.into_iter().filter_map(|pid| chain_of(&mut reader, pid)).take(MOST_PROCESSES).collect()
+    pids.into_iter().filter_map(|pid| chain_of(&mut reader, pid)).take(MAX_PROCESSES).collect()
 }
 
 /// The processes with a name, and not this one.

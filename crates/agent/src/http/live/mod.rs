@@ -22,22 +22,22 @@ use super::replies::Answers;
 use super::task_replies::ActiveTasks;
 use super::{answers, task_rows};
 use history::past::Past;
-use recent::{LONGEST_MS, Recent};
+use recent::{MAX_MS, Recent};
 
 /// The part of a CPU that evaluations for all pages may take, but those of root and the agent's user.
-const MOST_CPU_RATIO: f64 = 0.1;
+const MAX_CPU_RATIO: f64 = 0.1;
 /// The CPU time that they may take at once.
 const BURST: Duration = Duration::from_millis(100);
 /// The most that is counted of what they have taken: four seconds later there are values again, whatever was sent.
-const MOST_SPENT: Duration = Duration::from_millis(500);
+const MAX_SPENT: Duration = Duration::from_millis(500);
 /// The longest that the evaluation of a page's expressions at a tick may take: any client may send expressions.
-const LONGEST_AT_A_TICK: Duration = Duration::from_millis(50);
+const MAX_AT_A_TICK: Duration = Duration::from_millis(50);
 /// The most pages that watch at a time, how many of them are reserved for root and the agent's user, and the most of another client.
-const MOST_WATCHERS: usize = 64;
+const MAX_WATCHERS: usize = 64;
 const RESERVED: usize = 16;
-const MOST_OF_ONE: usize = 32;
+const MAX_OF_ONE: usize = 32;
 /// The most bytes of the values of one page. They stay in memory while a browser reads slowly.
-const MOST_BYTES: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 
 /// A tick that was just taken.
 pub(crate) struct Tick<'r> {
@@ -79,7 +79,7 @@ pub(super) struct Live {
 struct State {
     watchers: Vec<(ClientKey, Watched)>,
     recent: Arc<Recent>,
-    /// The CPU time that evaluations have taken beyond [`MOST_CPU_RATIO`].
+    /// The CPU time that evaluations have taken beyond [`MAX_CPU_RATIO`].
     spent: Duration,
     /// The time of the last tick in milliseconds since 1970.
     last_ms: Option<i64>,
@@ -103,8 +103,8 @@ impl Live {
         let (key, open) = (requester.key, state.watchers.len());
         let of_client = state.watchers.iter().filter(|(known, _)| *known == key).count();
         let has_room = match requester.is_owner {
-            true => open < MOST_WATCHERS,
-            false => open < MOST_WATCHERS - RESERVED && of_client < MOST_OF_ONE,
+            true => open < MAX_WATCHERS,
+            false => open < MAX_WATCHERS - RESERVED && of_client < MAX_OF_ONE,
         };
         state.watchers.extend(has_room.then_some((key, watched)));
         drop(state);
@@ -127,7 +127,7 @@ impl Live {
 
     /// Takes over the last ticks of a history, so that the first rates are right.
     pub(super) fn begin(&self, past: &Past) {
-        let Ok(ticks) = past.last_ticks(LONGEST_MS) else { return };
+        let Ok(ticks) = past.last_ticks(MAX_MS) else { return };
         let mut state = self.lock();
         if state.watchers.is_empty() {
             let mut recent = Recent::default();
@@ -165,7 +165,7 @@ impl Live {
             Arc::clone(&state.recent)
         };
         let (live, expressions, queries) = (Arc::clone(self), expressions.clone(), Arc::clone(queries));
-        let cancellation = Cancellation::after(LONGEST_AT_A_TICK, RecallFlag::default());
+        let cancellation = Cancellation::after(MAX_AT_A_TICK, RecallFlag::default());
         let _guard = cancellation.cancel_on_drop();
         // In a thread of its own: ticks and other requests go on. If the page is gone meanwhile, the turn ends with the evaluation.
         let evaluation = tokio::task::spawn_blocking(move || {
@@ -188,11 +188,11 @@ impl Live {
         let (at_ms, before) = (recent.last_ms()?, probe::own_thread_cpu_time());
         let source = recent.seen_by(expressions.sees_all);
         let values = answers::of_instant(queries, &source, at_ms, &|| cancellation.is_cancelled());
-        let text = bounded(&values, MOST_BYTES).map(Arc::<str>::from);
+        let text = bounded(&values, MAX_BYTES).map(Arc::<str>::from);
         let cpu = probe::own_thread_cpu_time().saturating_sub(before);
         let mut state = self.lock();
         if !is_owner {
-            state.spent = (state.spent + Duration::from_nanos(cpu.0)).min(MOST_SPENT);
+            state.spent = (state.spent + Duration::from_nanos(cpu.0)).min(MAX_SPENT);
         }
         // If the page is gone, the result has the errors of that, which are no other page's. Those of a timeout are.
         let is_kept = state.recent.last_ms() == Some(at_ms) && !cancellation.is_disconnected();
@@ -234,7 +234,7 @@ impl Publisher {
         state.last_ms = Some(tick.at_ms);
         state.spent = state
             .spent
-            .saturating_sub(Duration::from_millis(passed_ms.unsigned_abs()).mul_f64(MOST_CPU_RATIO));
+            .saturating_sub(Duration::from_millis(passed_ms.unsigned_abs()).mul_f64(MAX_CPU_RATIO));
         if state.watchers.is_empty() {
             state.recent = Arc::default();
             self.groups = Vec::new();
@@ -321,8 +321,8 @@ mod tests {
         let live = Live::new(Notifier::new().unwrap());
         let watched = Watched { scope: Scope::All, by: GroupBy::Process };
         let open = |uid| (0..100).filter(|_| live.add(&requester(uid), watched)).count();
-        assert_eq!(open(1), MOST_OF_ONE);
-        assert_eq!(open(2), MOST_WATCHERS - RESERVED - MOST_OF_ONE);
+        assert_eq!(open(1), MAX_OF_ONE);
+        assert_eq!(open(2), MAX_WATCHERS - RESERVED - MAX_OF_ONE);
         assert_eq!(open(0), RESERVED);
         live.remove(ClientKey::User(1), watched);
         assert_eq!(open(0), 1);

@@ -9,10 +9,10 @@ use query::{Point, STALE_BITS, Samples, Selection, Series, Source};
 use history::metrics;
 
 /// Ticks are kept for so long, and so many: rates over half a minute, at ten ticks a second.
-pub(super) const LONGEST_MS: i64 = 32_000;
-const MOST_TICKS: usize = 330;
+pub(super) const MAX_MS: i64 = 32_000;
+const MAX_TICKS: usize = 330;
 /// Names of series that are gone from all ticks are forgotten when there are so many: containers come and go while a page is open for days.
-const MOST_GONE: usize = 1000;
+const MAX_GONE: usize = 1000;
 /// So many names are looked at before it is asked whether that takes too long.
 const NAMES_AT_ONCE: usize = 64;
 
@@ -34,7 +34,7 @@ impl Recent {
     pub(super) fn push<'s>(&mut self, at_ms: i64, series: impl Iterator<Item = (&'s str, f64)>) {
         let mut values = Vec::new();
         while let Some((first_ms, _)) = self.ticks.front() {
-            if self.ticks.len() < MOST_TICKS && at_ms - first_ms < LONGEST_MS {
+            if self.ticks.len() < MAX_TICKS && at_ms - first_ms < MAX_MS {
                 break;
             }
             values = self.ticks.pop_front().unwrap_or_default().1;
@@ -57,7 +57,7 @@ impl Recent {
         }
         self.ticks.push_back((at_ms, values));
         // Before that nothing more is gone from all ticks.
-        if self.names.len() > present + MOST_GONE && at_ms - self.forgot_ms >= LONGEST_MS {
+        if self.names.len() > present + MAX_GONE && at_ms - self.forgot_ms >= MAX_MS {
             self.forget_gone();
             self.forgot_ms = at_ms;
         }

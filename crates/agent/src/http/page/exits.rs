@@ -19,7 +19,7 @@ use crate::http::task_replies::{ExitEntry, Exits};
 use history::past::{Past, PastExit};
 
 /// Rows of a reply.
-const MOST_EXITS: usize = 500;
+const MAX_EXITS: usize = 500;
 
 /// The tasks of the selector `of` that ended between two times.
 pub(crate) async fn exits(
@@ -43,7 +43,7 @@ fn find(
     cancellation: &Cancellation,
 ) -> Result<Exits, Refusal> {
     let is_cancelled = || cancellation.is_cancelled();
-    let found = past.exits(window, &parse_selector(selector)?, MOST_EXITS, &limits(&is_cancelled))?;
+    let found = past.exits(window, &parse_selector(selector)?, MAX_EXITS, &limits(&is_cancelled))?;
     let rows = found.last.iter().rev().map(|exit| entry(exit, past)).collect();
     Ok(Exits { count: found.count as u32, rows })
 }

@@ -42,9 +42,9 @@ pub(super) use stream::stream;
 /// From the year 1 to 9999: others are no times, and would overflow.
 const TIMES_MS: Range<i64> = -62_135_596_800_000..253_402_300_800_000;
 /// Between two blocks of a history without a gap lies no more.
-const LONGEST_STEP_MS: i64 = 120_000;
+const MAX_STEP_MS: i64 = 120_000;
 /// Expressions of a request.
-const MOST_QUERIES: usize = 64;
+const MAX_QUERIES: usize = 64;
 
 /// A form, and nothing else.
 const SIGN_IN_POLICY: &str =
@@ -144,7 +144,7 @@ fn joined(spans: Vec<[i64; 2]>) -> Vec<[i64; 2]> {
     let mut joined: Vec<[i64; 2]> = Vec::new();
     for [first_ms, last_ms] in spans {
         match joined.last_mut() {
-            Some([_, end_ms]) if first_ms - *end_ms <= LONGEST_STEP_MS => *end_ms = last_ms.max(*end_ms),
+            Some([_, end_ms]) if first_ms - *end_ms <= MAX_STEP_MS => *end_ms = last_ms.max(*end_ms),
             _ => joined.push([first_ms, last_ms]),
         }
     }
@@ -171,7 +171,7 @@ pub(super) fn steps(form: &Form) -> Result<Steps, Refusal> {
     let [from_ms, to_ms, step_ms] = ["from_ms", "to_ms", "step_ms"].map(|name| time_ms(form, name));
     let steps = Steps { from_ms: from_ms?, to_ms: to_ms?, step_ms: step_ms? };
     let length_ms = steps.to_ms.checked_sub(steps.from_ms).filter(|length_ms| *length_ms >= 0);
-    if length_ms.is_none_or(|length_ms| steps.step_ms <= 0 || length_ms / steps.step_ms > query::MOST_STEPS) {
+    if length_ms.is_none_or(|length_ms| steps.step_ms <= 0 || length_ms / steps.step_ms > query::MAX_STEPS) {
         return Err(bad_data("there is no such time: to_ms must be after from_ms, in at most 11,000 steps"));
     }
     Ok(steps)
@@ -181,8 +181,8 @@ pub(super) fn steps(form: &Form) -> Result<Steps, Refusal> {
 pub(super) fn queries(form: &Form) -> Result<Vec<String>, Refusal> {
     let queries: Vec<String> = form.all("query").map(str::to_owned).collect();
     match queries.len() {
-        0..=MOST_QUERIES => Ok(queries),
-        _ => Err(bad_data(format!("invalid parameter \"query\": there are more than {MOST_QUERIES}"))),
+        0..=MAX_QUERIES => Ok(queries),
+        _ => Err(bad_data(format!("invalid parameter \"query\": there are more than {MAX_QUERIES}"))),
     }
 }
 

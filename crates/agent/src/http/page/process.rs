@@ -17,7 +17,7 @@ use crate::http::task_replies::{ProcessDetail, RelativeEntry, ThreadEntry, WaitC
 use history::past::{Past, PastProcess, ProcessKey, Relative};
 
 /// Children and threads of a reply.
-const MOST_LISTED: usize = 50;
+const MAX_LISTED: usize = 50;
 
 /// The process `pid` at `at_ms`: the one that started at `started_ms`, if that is given; otherwise the last one since `from_ms`. `null`: none
 /// was recorded.
@@ -56,9 +56,9 @@ fn detail(process: &PastProcess, past: &Past) -> ProcessDetail {
         signal: exit.and_then(|exit| exit.signal()),
         ancestors: process.ancestors.iter().map(relative).collect(),
         children_count: process.children.len() as u32,
-        children: process.children.iter().take(MOST_LISTED).map(relative).collect(),
+        children: process.children.iter().take(MAX_LISTED).map(relative).collect(),
         threads_count: process.threads.len() as u32,
-        threads: process.threads.iter().take(MOST_LISTED).map(thread).collect(),
+        threads: process.threads.iter().take(MAX_LISTED).map(thread).collect(),
         waits: waits
             .into_iter()
             .map(|(wait, threads)| WaitCount { reason: wait.reason.name(), threads })

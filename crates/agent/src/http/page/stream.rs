@@ -14,7 +14,7 @@ use query::{Query, QueryError};
 use tokio::sync::watch;
 
 use super::{group_by, queries};
-use crate::http::api::{Form, LONGEST_EVALUATION, in_turn};
+use crate::http::api::{Form, MAX_EVALUATION, in_turn};
 use crate::http::cancellation::Cancellation;
 use crate::http::clients::Requester;
 use crate::http::live::{Expressions, Live, Watched};
@@ -98,7 +98,7 @@ pub(crate) async fn stream(
         }
     };
     let beginner = Requester { scope: Scope::All, ..requester }.of_cheap();
-    let queries = match in_turn(Arc::clone(&shared), beginner, LONGEST_EVALUATION, begin).await {
+    let queries = match in_turn(Arc::clone(&shared), beginner, MAX_EVALUATION, begin).await {
         Ok(queries) => queries?,
         Err(refused) => return Ok(refused),
     };

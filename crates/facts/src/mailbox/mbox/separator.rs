@@ -6,7 +6,7 @@ use super::read_at::ReadAt;
 use super::window::Window;
 
 /// No separator is longer.
-const LONGEST_BYTES: usize = 1024;
+const MAX_BYTES: usize = 1024;
 
 /// Returns true if a message begins here: by a line with a date, as delivery agents write it; or by any "From " behind an empty
 /// line and before something that reads like a header.
@@ -15,10 +15,10 @@ pub(super) fn is_separator<R: ReadAt>(window: &mut Window<'_, R>) -> Result<bool
     if !window.rest().starts_with(b"From ") {
         return Ok(false);
     }
-    window.have(2 * LONGEST_BYTES)?;
+    window.have(2 * MAX_BYTES)?;
     let rest = window.rest();
     let line = &rest[..memchr(b'\n', rest).unwrap_or(rest.len())];
-    if line.len() > LONGEST_BYTES {
+    if line.len() > MAX_BYTES {
         return Ok(false);
     }
     let next = rest.get(line.len() + 1..).unwrap_or_default();

@@ -8,7 +8,7 @@ use crate::linux::tcp_info::Question;
 use crate::task::wait::{Wait, WaitReason};
 
 /// An answer that is due for a shorter time is none that anything waits for, in milliseconds.
-const LEAST_DUE_MS: u32 = 20;
+const MIN_DUE_MS: u32 = 20;
 
 /// What holds up threads.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -72,7 +72,7 @@ pub(super) fn question(awaited: &Awaited, wait: Wait, has_asked_again: bool) -> 
             Question::Unanswered
         }
         Object::Connection { is_made_here: true, tcp: Some(tcp), .. } => match tcp.question() {
-            Question::Unanswered if tcp.last_sent_ms < LEAST_DUE_MS => Question::None,
+            Question::Unanswered if tcp.last_sent_ms < MIN_DUE_MS => Question::None,
             Question::Unknown if has_asked_again => Question::Unanswered,
             question => question,
         },

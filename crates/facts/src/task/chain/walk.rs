@@ -8,13 +8,13 @@ use super::now::{Activity, Awaited, Dependence, ProcessNow, ThreadNow, WaitSourc
 use crate::task::wait::WaitTarget;
 
 /// The most links of a chain.
-const MOST_LINKS: usize = 64;
+const MAX_LINKS: usize = 64;
 /// The most links one below the other.
-const MOST_DEPTH: usize = 16;
+const MAX_DEPTH: usize = 16;
 /// The most groups of threads of the first process, of another one, and processes that one wait can depend on, which are followed.
-const MOST_FIRST: usize = 8;
-const MOST_GROUPS: usize = 2;
-const MOST_PROCESSES: usize = 3;
+const MAX_FIRST: usize = 8;
+const MAX_GROUPS: usize = 2;
+const MAX_PROCESSES: usize = 3;
 
 /// Waits as a tree: each link stands before those that it waits for.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -65,7 +65,7 @@ pub enum End {
 pub fn chain_of(source: &mut impl WaitSource, pid: u32) -> Option<Chain> {
     let process = source.process(pid)?;
     let mut walk = Walk { source, chain: Chain::default(), path: Vec::new(), seen: HashSet::default() };
-    for group in groups(&process).into_iter().take(MOST_FIRST) {
+    for group in groups(&process).into_iter().take(MAX_FIRST) {
         // What is in the chain of another group is said.
         if !group.tids.iter().all(|tid| walk.seen.contains(tid)) {
             walk.follow(group, false);
@@ -138,7 +138,7 @@ impl<S: WaitSource> Walk<'_, S> {
             end = Some(End::Circle);
         } else if group.tids.iter().all(|tid| self.seen.contains(tid)) {
             end = Some(End::Above);
-        } else if depth >= MOST_DEPTH || self.chain.links.len() >= MOST_LINKS {
+        } else if depth >= MAX_DEPTH || self.chain.links.len() >= MAX_LINKS {
             end = Some(End::TooLong);
         }
         let awaited = match end {
@@ -184,10 +184,10 @@ impl<S: WaitSource> Walk<'_, S> {
                     pids.iter().filter_map(|pid| self.source.process(*pid)).collect();
                 // Who runs, or needs something, is more likely what it waits for than who waits for events.
                 processes.sort_by_cached_key(|process| rank(process));
-                let others = processes.len().saturating_sub(MOST_PROCESSES);
+                let others = processes.len().saturating_sub(MAX_PROCESSES);
                 let is_probable = is_probable || processes.len() > 1;
                 let mut last = before;
-                for process in processes.into_iter().take(MOST_PROCESSES) {
+                for process in processes.into_iter().take(MAX_PROCESSES) {
                     last = self.chain.links.len();
                     self.follow_process(&process, is_probable);
                 }
@@ -218,7 +218,7 @@ impl<S: WaitSource> Walk<'_, S> {
         let count = match needy {
             0 => 1,
             _ if has_running => 1,
-            needy => needy.min(MOST_GROUPS),
+            needy => needy.min(MAX_GROUPS),
         };
         // Which of several threads it is was not seen.
         let is_probable = is_probable || count_before > 1;
@@ -350,8 +350,8 @@ mod tests {
                 (pid, pid, READ, 3, on(&next))
             });
             let links = links(Staged(machine.collect()), 1);
-            assert!(links.len() <= MOST_LINKS + MOST_PROCESSES * MOST_DEPTH, "{}", links.len());
-            assert!(links.iter().all(|link| link.0 <= MOST_DEPTH));
+            assert!(links.len() <= MAX_LINKS + MAX_PROCESSES * MAX_DEPTH, "{}", links.len());
+            assert!(links.iter().all(|link| link.0 <= MAX_DEPTH));
         }
     }
 }

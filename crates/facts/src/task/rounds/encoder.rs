@@ -8,7 +8,7 @@ use crate::task::TaskRow;
 use crate::task::store::TaskStore;
 
 /// Exit records of a round that are encoded one by one.
-const MOST_ENDED: usize = 65_536;
+const MAX_ENDED: usize = 65_536;
 
 /// Whose tasks are encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -81,10 +81,10 @@ impl RoundEncoder {
         }
         // What ended before the first round belongs to no interval.
         let ended = || store.ended().filter(|one| self.has_begun && scope.contains(one.row()));
-        for one in ended().take(MOST_ENDED) {
+        for one in ended().take(MAX_ENDED) {
             tables.ended.push(&fields::of_ended(one.record(), store.clock().boottime));
         }
-        let left_out = || ended().skip(MOST_ENDED);
+        let left_out = || ended().skip(MAX_ENDED);
         let left_out = (left_out().count() as u64, left_out().filter_map(|one| one.cpu_ns()).sum());
         self.push_round(&mut tables, store, lost_exits, left_out, scope);
         tables

@@ -145,9 +145,9 @@ pub fn is_first(difference: &Fields) -> bool {
 /// subtracted. A task that never slept has an age that is 0 here.
 const CLOSE: [(usize, &[usize]); 2] = {
     const RUN_QUEUE: usize = of_figure(Figure::delay(Cause::RunQueue));
-    const LONGEST_RUN_QUEUE: usize = of_figure(Figure::maximum(Cause::RunQueue));
+    const MAX_RUN_QUEUE: usize = of_figure(Figure::maximum(Cause::RunQueue));
     const ON_CPU: usize = of_figure(Figure::ON_CPU);
-    [(AGE, &[ON_CPU, RUN_QUEUE]), (LONGEST_RUN_QUEUE, &[RUN_QUEUE])]
+    [(AGE, &[ON_CPU, RUN_QUEUE]), (MAX_RUN_QUEUE, &[RUN_QUEUE])]
 };
 
 /// The numbers of an exit record of a round at `boottime`: times before that, so that they are small.

@@ -11,11 +11,11 @@ pub struct Table {
 
 impl Table {
     /// The most rows of a table that is read; more can only be damage.
-    pub const MOST_ROWS: u64 = 1 << 24;
+    pub const MAX_ROWS: u64 = 1 << 24;
     /// The most columns.
-    pub const MOST_COLUMNS: u64 = 64;
+    pub const MAX_COLUMNS: u64 = 64;
 
-    /// No rows of so many columns, at most [`Self::MOST_COLUMNS`].
+    /// No rows of so many columns, at most [`Self::MAX_COLUMNS`].
     pub fn new(columns: usize) -> Self {
         Self { columns: vec![Vec::new(); columns], rows: 0 }
     }
@@ -81,7 +81,7 @@ impl Table {
     /// Takes what [`Self::push_rows`] wrote; `None` if the bytes are other ones. Columns behind those that are known are of a newer program, and
     /// left out.
     pub fn take_rows(bytes: &mut &[u8], columns: usize) -> Option<Self> {
-        let rows = varint::take(bytes).filter(|rows| *rows <= Self::MOST_ROWS)?;
+        let rows = varint::take(bytes).filter(|rows| *rows <= Self::MAX_ROWS)?;
         let mut table = Self::new(columns);
         let mut row = vec![0; columns];
         for _ in 0..rows {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::{Origin, TaskStore};
 
 /// Ancestors that are looked up, one after the other.
-const MOST_ANCESTORS: usize = 64;
+const MAX_ANCESTORS: usize = 64;
 
 impl TaskStore {
     /// Assigns each ended task the cgroup in which it was last seen, otherwise that of its process or of its nearest known ancestor:
@@ -25,7 +25,7 @@ impl TaskStore {
             let tgid = row.process();
             let mut next = Some(tgid).filter(|tgid| *tgid != row.key.pid).or(row.ppid);
             let mut cgroup = own.or(row.cgroup);
-            for _ in 0..MOST_ANCESTORS {
+            for _ in 0..MAX_ANCESTORS {
                 let (None, Some(pid)) = (cgroup, next) else { break };
                 let record = ended.get(&pid).map(|index| &self.ended[*index].record.row);
                 cgroup = self

@@ -14,7 +14,7 @@ use crate::unit::Nanos;
 
 /// Waits are charged when they end, so that a charge may be longer than the interval. The kernel reports longer waits than this as
 /// hung tasks.
-const LONGEST_WAIT: Nanos = Nanos(120_000_000_000);
+const MAX_WAIT: Nanos = Nanos(120_000_000_000);
 
 impl TaskStore {
     /// Ends a round. `exits` are the exit records since the last round; those that stay in it belong to the next round.
@@ -125,8 +125,8 @@ impl TaskStore {
         let total = |figure| before.figures.get(figure).map(Nanos).unwrap_or_default();
         let accounted = total(Figure::ON_CPU)
             + total(Figure::delay(Cause::RunQueue))
-            + total(Figure::delay(Cause::BlockIo)).min(LONGEST_WAIT);
+            + total(Figure::delay(Cause::BlockIo)).min(MAX_WAIT);
         let age = self.clock_before.boottime.saturating_sub(before.key.start);
-        age.saturating_sub(accounted).min(LONGEST_WAIT)
+        age.saturating_sub(accounted).min(MAX_WAIT)
     }
 }

@@ -15,14 +15,14 @@ const ON_CPU: &str = "rate(whit_task_on_cpu_seconds_total[W])";
 /// A program that uses nearly as much as the greatest is named beside it.
 const NEARLY: f64 = 0.7;
 /// A program that uses fewer CPUs computes nothing worth a sentence.
-const LEAST_COMPUTED: f64 = 0.7;
+const MIN_COMPUTED: f64 = 0.7;
 /// So many are named at most.
-const MOST_HOGS: usize = 2;
+const MAX_HOGS: usize = 2;
 /// Fewer starts, or waits of one program, in each second are no trouble.
 const MANY_STARTS: f64 = 200.0;
 const MANY_SWITCHES: f64 = 20_000.0;
 /// If fewer of what was started have ended as processes, their summary says too little.
-const LEAST_ENDED: f64 = 0.2;
+const MIN_ENDED: f64 = 0.2;
 
 /// How many CPUs there are, and which part of their time was used.
 fn cpus(examiner: &Examiner<'_>) -> Result<Option<(Evidence, Evidence)>, QueryError> {
@@ -52,7 +52,7 @@ pub(super) fn forks(examiner: &Examiner<'_>) -> Found {
     let churn = examiner.watched()?.churn;
     // The counter is of threads, and of all users: what ended says little if it is few of them, or of one user.
     let started = rate.value * (examiner.window.to_ms - examiner.window.from_ms) as f64 / 1e3;
-    let is_known = examiner.sees_all && churn.ended as f64 >= started * LEAST_ENDED;
+    let is_known = examiner.sees_all && churn.ended as f64 >= started * MIN_ENDED;
     let churn = if is_known { churn } else { ChurnSummary::default() };
     let program = churn.program.as_ref().map(|part| format!("{} were {}", percent(part.ratio), part.comm));
     let ancestor = churn
@@ -180,7 +180,7 @@ pub(super) fn waiting(examiner: &Examiner<'_>) -> Found {
         return Ok(None);
     }
     let is_hog = |value: f64, first: Option<f64>| first.is_none_or(|first| value >= first * NEARLY);
-    let hogs = examiner.greatest(MOST_HOGS, &[ON_CPU], is_hog)?;
+    let hogs = examiner.greatest(MAX_HOGS, &[ON_CPU], is_hog)?;
     let victim = waits.victim(examiner)?;
     let victim = victim.filter(|victim| hogs.iter().all(|hog| !hog.is_of(victim)));
     let mut who = match hogs.as_slice() {
@@ -229,8 +229,8 @@ pub(super) fn steal(examiner: &Examiner<'_>) -> Found {
 /// Finds the program that computes, where little waits.
 pub(super) fn computing(examiner: &Examiner<'_>) -> Found {
     // The question that [`waiting`] asks as well: one pass answers both.
-    let is_much = |value: f64, first: Option<f64>| first.is_none() && value > LEAST_COMPUTED;
-    let hog = examiner.greatest(MOST_HOGS, &[ON_CPU], is_much)?.into_iter().next();
+    let is_much = |value: f64, first: Option<f64>| first.is_none() && value > MIN_COMPUTED;
+    let hog = examiner.greatest(MAX_HOGS, &[ON_CPU], is_much)?.into_iter().next();
     let waited = cpu_waits::all(examiner)?.map(|(waited, _)| waited);
     let Some(hog) = hog else { return Ok(None) };
     let waits = waited.as_ref().map_or(String::new(), |waited| {

@@ -10,9 +10,9 @@ use crate::why::sentence::Evidence;
 const RUN_QUEUE: &str = "whit_task_run_queue_seconds_total";
 const THROTTLED: &str = "whit_cgroup_throttled_seconds_total";
 /// The least throttled time in each second that is reported.
-const LEAST_THROTTLED: f64 = 0.1;
+const MIN_THROTTLED: f64 = 0.1;
 /// The most throttled cgroups whose tasks' waits are read. Of the others only the throttled time is.
-const MOST_ASKED: usize = 4;
+const MAX_ASKED: usize = 4;
 /// If a larger part of the CPU time is used, CPUs are scarce.
 pub(super) const BUSY: f64 = 0.85;
 
@@ -83,7 +83,7 @@ pub(super) fn all(examiner: &Examiner<'_>) -> Result<Option<(Evidence, String)>,
 /// The cgroups whose quota kept their tasks from CPUs, the most throttled first.
 pub(super) fn throttled(examiner: &Examiner<'_>) -> Result<Vec<Share>, QueryError> {
     let mut found = examiner.several(&format!("topk(8, rate({THROTTLED}[W]))"))?;
-    found.retain(|cgroup| cgroup.value > LEAST_THROTTLED);
+    found.retain(|cgroup| cgroup.value > MIN_THROTTLED);
     Ok(found)
 }
 
@@ -113,7 +113,7 @@ impl Quotas {
         let mut asked: Vec<String> = Vec::new();
         let mut parts = Vec::new();
         if busy < BUSY {
-            for cgroup in outermost(throttled(examiner)?).iter().take(MOST_ASKED) {
+            for cgroup in outermost(throttled(examiner)?).iter().take(MAX_ASKED) {
                 let path = cgroup.name.get("cgroup");
                 let of_tasks = format!("sum(rate({RUN_QUEUE}{{{}}}[W]))", of_cgroup(path));
                 // Where tasks are recorded with another hierarchy, none of them is known to be in it.

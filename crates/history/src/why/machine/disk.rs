@@ -14,15 +14,15 @@ use crate::why::sentence::{Culprit, Evidence, Trouble};
 const BLOCK_IO: &str = "rate(whit_task_block_io_seconds_total[W])";
 const BLOCK_IO_COUNTER: &str = "whit_task_block_io_seconds_total";
 /// The most cgroups with I/O limits that are examined.
-const MOST_LIMITED: usize = 20;
+const MAX_LIMITED: usize = 20;
 /// Waits for a smaller part of the time are no trouble.
-const LEAST_WAITED: f64 = 0.2;
+const MIN_WAITED: f64 = 0.2;
 /// A disk that is busy for a smaller part of the time in which tasks wait for disks is not what they wait for.
-const LEAST_BUSY: f64 = 0.5;
+const MIN_BUSY: f64 = 0.5;
 /// A state at the last reading is taken for that at the end of a window, if the reading was so short before.
 const LAST_READING_MS: i64 = 2_000;
 /// A task that moves a smaller part of what the disk moves is not named.
-const LEAST_PART: f64 = 0.2;
+const MIN_PART: f64 = 0.2;
 
 /// A filesystem on which nothing can be written any more.
 pub(super) fn full_filesystem(examiner: &Examiner<'_>) -> Found {
@@ -67,7 +67,7 @@ pub(super) fn waiting(examiner: &Examiner<'_>) -> Found {
     let (words, culprit, evidence) = match device {
         // Who waits for io_uring is counted as waiting for disks, and sleeps otherwise.
         Some(_) if !are_uninterruptible(examiner, waited.value)? => return Ok(None),
-        Some(device) if device.value > waited.value.min(1.0) * LEAST_BUSY => {
+        Some(device) if device.value > waited.value.min(1.0) * MIN_BUSY => {
             of_neighbours(examiner, device, victim)?
         }
         Some(device) => of_limits(examiner, device, victim)?,
@@ -112,7 +112,7 @@ pub(super) fn stuck(examiner: &Examiner<'_>) -> Found {
 /// How long tasks waited for disks, if it is a trouble. The kernel charges some waits of tasks twice: where it measures pressure, that
 /// decides, and what tasks are charged with only says who waits most.
 fn waited(examiner: &Examiner<'_>) -> Result<Option<(Evidence, String)>, QueryError> {
-    let is_trouble = |waited: &Evidence| waited.value > LEAST_WAITED;
+    let is_trouble = |waited: &Evidence| waited.value > MIN_WAITED;
     if let Some(pressure) = examiner.number(IO_PRESSURE)? {
         if !is_trouble(&pressure) {
             return Ok(None);
@@ -132,7 +132,7 @@ fn waited(examiner: &Examiner<'_>) -> Result<Option<(Evidence, String)>, QueryEr
 /// known.
 fn are_uninterruptible(examiner: &Examiner<'_>, waited: f64) -> Result<bool, QueryError> {
     let asleep = examiner.number(&format!("avg_over_time({UNINTERRUPTIBLE}[W])"))?;
-    Ok(asleep.is_none_or(|asleep| asleep.value >= waited.min(1.0) * LEAST_BUSY))
+    Ok(asleep.is_none_or(|asleep| asleep.value >= waited.min(1.0) * MIN_BUSY))
 }
 
 /// The end of a sentence, who causes it, and where its figures are from.
@@ -148,7 +148,7 @@ fn of_neighbours(examiner: &Examiner<'_>, device: Share, victim: Option<Share>) 
     let [written, read] = ["whit_task_written_bytes_total", "whit_task_read_bytes_total"]
         .map(|counter| of_programs("rate", counter));
     let mover = match bytes_moved(examiner, device.name.get("device"))? {
-        Some(least) => examiner.who(&[&written, &read])?.filter(|share| share.value > least * LEAST_PART),
+        Some(least) => examiner.who(&[&written, &read])?.filter(|share| share.value > least * MIN_PART),
         None => None,
     };
     let mut words = format!(", {} was busy {} of the time", device.name.get("device"), percent(device.value));
@@ -186,7 +186,7 @@ fn of_limits(examiner: &Examiner<'_>, device: Share, victim: Option<Share>) -> R
     // Read every ten seconds: in a shorter window the last value says it.
     let limited = examiner.several("max_over_time(whit_cgroup_io_limited[W]) or whit_cgroup_io_limited")?;
     let mut holding = Vec::new();
-    for cgroup in limited.into_iter().take(MOST_LIMITED) {
+    for cgroup in limited.into_iter().take(MAX_LIMITED) {
         if holds_waiters(examiner, &cgroup)? {
             holding.push(cgroup);
         }

@@ -10,15 +10,15 @@ use crate::why::matchers::{of_cgroup, quoted};
 use crate::why::sentence::{Culprit, Evidence, Trouble};
 
 /// A limit in which a smaller part of the waits for memory were does not explain them.
-const LEAST_PART: f64 = 0.5;
+const MIN_PART: f64 = 0.5;
 /// If more than this part of all memory was available at each tick, the machine was not short of memory.
-const LEAST_LEFT: f64 = 0.1;
+const MIN_LEFT: f64 = 0.1;
 /// The smallest page that Linux has; /proc/vmstat counts pages.
 const PAGE_BYTES: f64 = 4096.0;
 /// Waits for memory in each second that are no trouble.
-const LEAST_WAITED: f64 = 0.05;
+const MIN_WAITED: f64 = 0.05;
 /// Fewer pages in each second do not make tasks wait.
-const LEAST_PAGES: f64 = 200.0;
+const MIN_PAGES: f64 = 200.0;
 const RECLAIM: &str = "whit_task_reclaim_seconds_total";
 const THRASHING: &str = "whit_task_thrashing_seconds_total";
 const SWAP_IN: &str = "whit_task_swap_in_seconds_total";
@@ -60,7 +60,7 @@ pub(super) fn out_of_memory(examiner: &Examiner<'_>) -> Found {
 /// Pages that go to swap and come back.
 pub(super) fn swapping(examiner: &Examiner<'_>) -> Found {
     let pages = "rate(node_vmstat_pswpin[W]) + rate(node_vmstat_pswpout[W])";
-    let Some(rate) = examiner.number(pages)?.filter(|rate| rate.value > LEAST_PAGES) else { return Ok(None) };
+    let Some(rate) = examiner.number(pages)?.filter(|rate| rate.value > MIN_PAGES) else { return Ok(None) };
     let waits = [SWAP_IN, RECLAIM, THRASHING];
     let waited = total(examiner, "swap_in|reclaim|thrashing", &waits)?.map(|(waited, _)| waited);
     let scarcity = Scarcity::find(examiner, &waits)?;
@@ -92,13 +92,13 @@ fn read_again(examiner: &Examiner<'_>) -> Result<Option<Evidence>, QueryError> {
         return Ok(None);
     };
     let is_most = is_most_of_disks(examiner, pages.value)?;
-    Ok(Some(pages).filter(|pages| is_most && pages.value > LEAST_PAGES))
+    Ok(Some(pages).filter(|pages| is_most && pages.value > MIN_PAGES))
 }
 
 /// Tasks that wait until memory is freed, or until what was dropped is read again.
 pub(super) fn waiting(examiner: &Examiner<'_>) -> Found {
     const STATES: &str = "reclaim|thrashing";
-    let is_little = |waited: &Evidence| waited.value <= LEAST_WAITED;
+    let is_little = |waited: &Evidence| waited.value <= MIN_WAITED;
     // Mostly they wait for nothing, which the recorded sum says alone.
     if examiner.recorded_total(STATES)?.is_some_and(|(waited, _)| is_little(&waited)) {
         return Ok(None);
@@ -191,7 +191,7 @@ fn available(examiner: &Examiner<'_>) -> Result<Option<Evidence>, QueryError> {
     let left = examiner.number("min_over_time(node_memory_MemAvailable_bytes[W])")?;
     let part =
         examiner.number("min_over_time(node_memory_MemAvailable_bytes[W]) / node_memory_MemTotal_bytes")?;
-    Ok(left.filter(|_| part.is_some_and(|part| part.value > LEAST_LEFT)))
+    Ok(left.filter(|_| part.is_some_and(|part| part.value > MIN_LEFT)))
 }
 
 fn beside(left: Option<&Evidence>) -> String {
@@ -234,7 +234,7 @@ fn innermost(examiner: &Examiner<'_>, counter: &str) -> Result<Vec<Share>, Query
 /// The cgroup whose limit ran out for more than half of the kills. A kill counts where the process was; the limit is one that was reached.
 fn limit_of_kills(examiner: &Examiner<'_>, kills: f64) -> Result<Option<Share>, QueryError> {
     for cgroup in innermost(examiner, "whit_cgroup_oom_kills_total")? {
-        if cgroup.value > kills * LEAST_PART && has_reached_limit(examiner, &cgroup)? {
+        if cgroup.value > kills * MIN_PART && has_reached_limit(examiner, &cgroup)? {
             return Ok(Some(cgroup));
         }
     }
@@ -265,7 +265,7 @@ fn limit_of_waits(examiner: &Examiner<'_>, waits: &[&str]) -> Result<Option<(Sha
                 None => true,
                 Some(all) => {
                     let in_it = examiner.number(&sum_of(&waits, &of_cgroup(cgroup.name.get("cgroup"))))?;
-                    in_it.is_none_or(|part| part.value > all.value * LEAST_PART)
+                    in_it.is_none_or(|part| part.value > all.value * MIN_PART)
                 }
             };
             if is_most {

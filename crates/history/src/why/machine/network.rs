@@ -17,16 +17,16 @@ const MANY: f64 = 20_000.0;
 /// So few in the whole window are an accident.
 const FEW: f64 = 5.0;
 /// Fewer attempts to connect in each second that find a queue full are no trouble. Their clients try again after a second.
-const LEAST_OVERFLOWS: f64 = 0.05;
+const MIN_OVERFLOWS: f64 = 0.05;
 /// Fewer datagrams that are lost in each second are none.
-const LEAST_DATAGRAMS: f64 = 1.0;
+const MIN_DATAGRAMS: f64 = 1.0;
 /// Fewer segments in each second that are sent again, and a smaller part of them, are none: some are lost on every way.
-const LEAST_SENT_AGAIN: f64 = 5.0;
-const LEAST_PART_SENT_AGAIN: f64 = 0.03;
+const MIN_SENT_AGAIN: f64 = 5.0;
+const MIN_PART_SENT_AGAIN: f64 = 0.03;
 /// Fewer segments that begin connections and are sent again are none.
-const LEAST_ATTEMPTS: f64 = 1.0;
+const MIN_ATTEMPTS: f64 = 1.0;
 /// The shortest time after which TCP takes a segment for lost if nothing comes back: `TCP_RTO_MIN`.
-const SHORTEST_TIMEOUT_S: f64 = 0.2;
+const MIN_TIMEOUT_S: f64 = 0.2;
 
 /// Many packets.
 pub(super) fn packets(examiner: &Examiner<'_>) -> Found {
@@ -60,7 +60,7 @@ fn waits_by_kernel(examiner: &Examiner<'_>) -> Result<Option<Evidence>, QueryErr
 /// Attempts to connect that found the queue of a listening program full.
 pub(super) fn connections(examiner: &Examiner<'_>) -> Found {
     let overflows = "rate(node_netstat_TcpExt_ListenOverflows[W])";
-    let is_trouble = |rate: &Evidence| rate.value > LEAST_OVERFLOWS && are_many(examiner, rate.value);
+    let is_trouble = |rate: &Evidence| rate.value > MIN_OVERFLOWS && are_many(examiner, rate.value);
     let Some(rate) = examiner.number(overflows)?.filter(is_trouble) else { return Ok(None) };
     let before = examiner.compared(overflows, "")?;
     let text = format!(
@@ -78,7 +78,7 @@ pub(super) fn datagrams(examiner: &Examiner<'_>) -> Found {
         evidence.extend(examiner.number(rate)?.filter(|rate| rate.value > 0.0));
     }
     let all: f64 = evidence.iter().map(|rate| rate.value).sum();
-    if all < LEAST_DATAGRAMS || !are_many(examiner, all) {
+    if all < MIN_DATAGRAMS || !are_many(examiner, all) {
         return Ok(None);
     }
     let text = format!(
@@ -92,7 +92,7 @@ pub(super) fn datagrams(examiner: &Examiner<'_>) -> Found {
 /// Segments of TCP that were sent again.
 pub(super) fn retransmissions(examiner: &Examiner<'_>) -> Found {
     let rate = |counter: &str| examiner.number(&format!("rate(node_netstat_{counter}[W])"));
-    let is_trouble = |all: &Evidence| all.value > LEAST_ATTEMPTS && are_many(examiner, all.value);
+    let is_trouble = |all: &Evidence| all.value > MIN_ATTEMPTS && are_many(examiner, all.value);
     let Some(all) = rate("Tcp_RetransSegs")?.filter(is_trouble) else { return Ok(None) };
     let attempts = rate("TcpExt_TCPSynRetrans")?;
     let overflows = rate("TcpExt_ListenOverflows")?.map_or(0.0, |rate| rate.value);
@@ -100,8 +100,8 @@ pub(super) fn retransmissions(examiner: &Examiner<'_>) -> Found {
     let of_data = all.value - of_attempts;
     let part = rate("Tcp_OutSegs")?.map(|sent| of_data / (sent.value + of_data));
     let timeouts = rate("TcpExt_TCPTimeouts")?;
-    let cost = Cost::Within(timeouts.as_ref().map_or(0.0, |timeouts| timeouts.value) * SHORTEST_TIMEOUT_S);
-    let text = match part.filter(|part| of_data > LEAST_SENT_AGAIN && *part > LEAST_PART_SENT_AGAIN) {
+    let cost = Cost::Within(timeouts.as_ref().map_or(0.0, |timeouts| timeouts.value) * MIN_TIMEOUT_S);
+    let text = match part.filter(|part| of_data > MIN_SENT_AGAIN && *part > MIN_PART_SENT_AGAIN) {
         Some(part) => format!(
             "{} of the segments that TCP sent were sent again, {} in each second: on a way packets are lost or held up.",
             percent(part),
@@ -109,7 +109,7 @@ pub(super) fn retransmissions(examiner: &Examiner<'_>) -> Found {
         ),
         // A full queue here makes clients here try again, which is said already. Whether this machine begins them or answers is not known:
         // the kernel counts both as one.
-        None if of_attempts > LEAST_ATTEMPTS && overflows < of_attempts / 2.0 => {
+        None if of_attempts > MIN_ATTEMPTS && overflows < of_attempts / 2.0 => {
             format!(
                 "{} attempts to begin a connection, or answers to such, were sent again in each second: nothing came back.",
                 few(of_attempts)

@@ -14,18 +14,18 @@ use crate::why::sentence::{Culprit, Evidence, Trouble};
 /// The last parts of a window in which something is looked for, beside the whole, in seconds.
 const LENGTHS_S: [i64; 2] = [240, 60];
 /// Filesystems are read every ten seconds: in a shorter time their slope is that of two readings.
-const LEAST_OF_FILESYSTEMS_S: i64 = 240;
+const MIN_OF_FILESYSTEMS_S: i64 = 240;
 /// A trend is steady if that of each of so many parts of the time lies within these parts of it.
 const PARTS: i64 = 4;
 const STEADY: std::ops::RangeInclusive<f64> = 0.6..=1.6;
 /// What was seen for a time says nothing of a time that is so many times as long.
-const MOST_LENGTHS: f64 = 60.0;
+const MAX_LENGTHS: f64 = 60.0;
 /// What is gone in so many seconds costs as much as one second in each second.
 const URGENT_S: f64 = 600.0;
 /// The most filesystems that are examined.
-const MOST_FILESYSTEMS: usize = 3;
+const MAX_FILESYSTEMS: usize = 3;
 /// A process that grew by a smaller part of what memory fell by does not explain it.
-const LEAST_PART: f64 = 0.5;
+const MIN_PART: f64 = 0.5;
 
 /// A series that falls steadily.
 struct Trend {
@@ -60,7 +60,7 @@ impl Trend {
         let Some(speed) = examiner.number(&format!("-deriv({series}[{length_s}s])"))? else {
             return Ok(None);
         };
-        if speed.value <= 0.0 || left.value / speed.value > length_s as f64 * MOST_LENGTHS {
+        if speed.value <= 0.0 || left.value / speed.value > length_s as f64 * MAX_LENGTHS {
             return Ok(None);
         }
         let part_s = length_s / PARTS;
@@ -109,12 +109,12 @@ pub(super) fn memory(examiner: &Examiner<'_>) -> Found {
     let length_s = trend.length_s;
     let fell = trend.speed.value * length_s as f64;
     let grew = |what: &str| examiner.number(&format!("delta({what}[{length_s}s])"));
-    let is_most = |growth: &Evidence| growth.value >= fell * LEAST_PART;
+    let is_most = |growth: &Evidence| growth.value >= fell * MIN_PART;
     // Resident memory has files in it, which can be dropped: who grew is only named if anonymous memory did.
     let anonymous = grew("node_memory_AnonPages_bytes")?.filter(is_most);
     let shared = grew("node_memory_Shmem_bytes")?.filter(is_most);
     let grown = match anonymous {
-        Some(_) => grown(examiner, length_s, fell * LEAST_PART)?,
+        Some(_) => grown(examiner, length_s, fell * MIN_PART)?,
         None => None,
     };
     let who = match (&grown, &shared) {
@@ -155,12 +155,12 @@ pub(super) fn inodes(examiner: &Examiner<'_>) -> Found {
 
 fn of_filesystems(examiner: &Examiner<'_>, metric: &str, what: &str, write: impl Fn(f64) -> String) -> Found {
     let fastest =
-        format!("topk({MOST_FILESYSTEMS}, -deriv({metric}[{LEAST_OF_FILESYSTEMS_S}s]) / ({metric} > 0))");
+        format!("topk({MAX_FILESYSTEMS}, -deriv({metric}[{MIN_OF_FILESYSTEMS_S}s]) / ({metric} > 0))");
     let mut worst: Option<(Trend, String)> = None;
     for share in examiner.several(&fastest)?.into_iter().filter(|share| share.value > 0.0) {
         let mount = share.name.get("mountpoint").to_owned();
         let series = format!("{metric}{{mountpoint={}}}", quoted(&mount));
-        let Some(trend) = Trend::find(examiner, &series, LEAST_OF_FILESYSTEMS_S)? else { continue };
+        let Some(trend) = Trend::find(examiner, &series, MIN_OF_FILESYSTEMS_S)? else { continue };
         if worst.as_ref().is_none_or(|(other, _)| trend.time_left_s() < other.time_left_s()) {
             worst = Some((trend, mount));
         }

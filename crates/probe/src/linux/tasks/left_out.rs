@@ -8,8 +8,8 @@ use crate::linux::tasks::procfs::Procfs;
 
 /// Rounds between two looks at /proc while the counts disagree; twice as many after each look that found nothing new, since a
 /// look may cost as much as a round.
-const LEAST_PAUSE_ROUNDS: u32 = 10;
-const LONGEST_PAUSE_ROUNDS: u32 = 320;
+const MIN_PAUSE_ROUNDS: u32 = 10;
+const MAX_PAUSE_ROUNDS: u32 = 320;
 
 /// Threads that have to be read another way.
 #[derive(Debug, Default)]
@@ -54,8 +54,8 @@ impl LeftOut {
                 self.tids.append(&mut self.of_process);
             }
         }
-        let longer = (self.pause_rounds * 2).min(LONGEST_PAUSE_ROUNDS);
-        self.pause_rounds = if self.tids == before { longer } else { LEAST_PAUSE_ROUNDS };
-        self.rounds_until_look = self.pause_rounds.max(LEAST_PAUSE_ROUNDS);
+        let longer = (self.pause_rounds * 2).min(MAX_PAUSE_ROUNDS);
+        self.pause_rounds = if self.tids == before { longer } else { MIN_PAUSE_ROUNDS };
+        self.rounds_until_look = self.pause_rounds.max(MIN_PAUSE_ROUNDS);
     }
 }

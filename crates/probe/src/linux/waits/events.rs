@@ -13,7 +13,7 @@ use crate::linux::system_calls::MACHINE;
 /// The most descriptors of a call that are looked at.
 const MOST: usize = 65_536;
 /// The most that are looked at one by one.
-const MOST_LINKS: usize = 1024;
+const MAX_LINKS: usize = 1024;
 /// POLLIN and POLLOUT, which EPOLLIN and EPOLLOUT are, too.
 const DATA: u32 = 1;
 const ROOM: u32 = 4;
@@ -39,7 +39,7 @@ impl WaitReader {
         let nothing = Awaited::new(object, Dependence::None);
         let links: Vec<(Watched, String)> = watched
             .iter()
-            .take(MOST_LINKS)
+            .take(MAX_LINKS)
             .filter_map(|one| Some((*one, self.processes.link(thread.pid, one.descriptor)?)))
             .filter(|(one, link)| {
                 one.inode.is_none_or(|inode| inode_of(link).is_none_or(|known| known == inode))

@@ -17,7 +17,7 @@ use crate::linux::tasks::listing::Listing;
 use crate::roots::MachineDirectory;
 
 /// The most threads of a process that are read.
-const MOST_THREADS: usize = 4096;
+const MAX_THREADS: usize = 4096;
 
 /// A file, by what distinguishes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +96,7 @@ impl Processes {
         }
         let mut tids = Vec::new();
         let found = self.listing.threads(pid, &mut tids).ok().map(|()| {
-            tids.truncate(MOST_THREADS);
+            tids.truncate(MAX_THREADS);
             let threads = tids.iter().filter_map(|tid| self.thread(pid, *tid)).collect();
             Rc::new(ProcessNow { pid, threads })
         });

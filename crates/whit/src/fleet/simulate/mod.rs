@@ -20,7 +20,7 @@ use command::output::Output;
 use self::recording::{Machine, Recording};
 
 /// Requests that are on their way at the same time.
-const MOST_SENDERS: usize = 16;
+const MAX_SENDERS: usize = 16;
 /// An agent sends so much time at once.
 const SENT_AT_ONCE: Duration = Duration::from_secs(5);
 /// After a request that failed.
@@ -69,7 +69,7 @@ pub(super) fn run(args: &SimulateArgs) -> Result<ExitCode, Failure> {
         from_ms: now_ms + milliseconds(args.duration) - milliseconds(length),
         speed: args.speed,
     };
-    let senders = args.machines.min(MOST_SENDERS);
+    let senders = args.machines.min(MAX_SENDERS);
     std::thread::scope(|scope| {
         for sender in 0..senders {
             let (totals, recording) = (&totals, &recording);

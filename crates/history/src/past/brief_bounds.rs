@@ -9,14 +9,14 @@ use foldhash::HashSet;
 use crate::task_sums::{BriefSums, ProcessSums};
 
 /// The most ranges of pids that are kept: some megabytes.
-const MOST_RANGES: usize = 100_000;
+const MAX_RANGES: usize = 100_000;
 /// The most pairs of minute and process that are kept: about 19 MB.
-const MOST_COMPLETE: usize = 1_000_000;
+const MAX_COMPLETE: usize = 1_000_000;
 
 /// What is known of the brief processes of some minutes. An hour counts as one minute here: it lists no process that did little in it, however long
 /// that lives.
 #[derive(Debug, Default)]
-pub(super) struct Doubts {
+pub(super) struct BriefBounds {
     /// The minutes that were begun.
     minutes: u32,
     /// The minutes in which several brief processes may have had one pid.
@@ -45,7 +45,7 @@ struct Brief {
     most: u64,
 }
 
-impl Doubts {
+impl BriefBounds {
     /// Begins another minute. `has_mingled`: several of its brief processes may have one pid.
     pub(super) fn begin_minute(&mut self, has_mingled: bool) {
         (self.largest, self.lasting) = self.largest_so_far();
@@ -60,7 +60,7 @@ impl Doubts {
     pub(super) fn add_process(&mut self, sums: &ProcessSums) {
         if !sums.is_complete {
             self.incomplete.insert(sums.process);
-        } else if self.complete.len() <= MOST_COMPLETE {
+        } else if self.complete.len() <= MAX_COMPLETE {
             self.complete.insert((self.minutes, sums.process));
         }
     }
@@ -83,7 +83,7 @@ impl Doubts {
 
     /// Returns whether there were too many to keep: then nothing is known to be exact.
     pub(super) fn are_too_many(&self) -> bool {
-        self.ranges > MOST_RANGES || self.complete.len() > MOST_COMPLETE
+        self.ranges > MAX_RANGES || self.complete.len() > MAX_COMPLETE
     }
 
     /// Returns whether the sums of a process, by a name if there is one, are all that it did.
@@ -174,48 +174,48 @@ mod tests {
 
     #[test]
     fn what_may_be_of_one_process_adds_up() {
-        let mut doubts = Doubts::default();
-        doubts.begin_minute(true);
-        doubts.add_brief(&brief("sh", 10..=20), 5);
-        assert_eq!(doubts.most(), 5);
-        doubts.add_brief(&brief("cc", 21..=30), 7);
-        assert_eq!(doubts.most(), 7);
-        doubts.begin_minute(true);
-        doubts.add_brief(&brief("sh", 20..=21), 2);
-        assert_eq!(doubts.most(), 9);
-        doubts.begin_minute(false);
-        doubts.add_brief(&brief("sh", 15..=21), 3);
-        doubts.add_brief(&brief("cc", 15..=21), 4);
-        assert_eq!(doubts.most(), 13);
+        let mut brief_bounds = BriefBounds::default();
+        brief_bounds.begin_minute(true);
+        brief_bounds.add_brief(&brief("sh", 10..=20), 5);
+        assert_eq!(brief_bounds.most(), 5);
+        brief_bounds.add_brief(&brief("cc", 21..=30), 7);
+        assert_eq!(brief_bounds.most(), 7);
+        brief_bounds.begin_minute(true);
+        brief_bounds.add_brief(&brief("sh", 20..=21), 2);
+        assert_eq!(brief_bounds.most(), 9);
+        brief_bounds.begin_minute(false);
+        brief_bounds.add_brief(&brief("sh", 15..=21), 3);
+        brief_bounds.add_brief(&brief("cc", 15..=21), 4);
+        assert_eq!(brief_bounds.most(), 13);
     }
 
     /// A brief process of a minute is one of no other; one of an hour may be one of the next.
     #[test]
     fn what_lasts_adds_up() {
-        let mut doubts = Doubts::default();
+        let mut brief_bounds = BriefBounds::default();
         for (value, has_mingled) in [(5, false), (9, false), (7, false), (3, true), (2, true), (4, false)] {
-            doubts.begin_minute(has_mingled);
-            [1, value].into_iter().for_each(|most| doubts.add_brief(&brief("sh", 10..=20), most));
+            brief_bounds.begin_minute(has_mingled);
+            [1, value].into_iter().for_each(|most| brief_bounds.add_brief(&brief("sh", 10..=20), most));
         }
-        assert_eq!(doubts.largest(), 9 + 3 + 2);
+        assert_eq!(brief_bounds.largest(), 9 + 3 + 2);
     }
 
     #[test]
     fn a_process_is_certain_where_no_brief_one_has_its_number() {
-        let mut doubts = Doubts::default();
-        assert!(doubts.is_empty());
-        doubts.begin_minute(false);
-        doubts.add_brief(&brief("sh", 10..=20), 5);
-        doubts.add_process(&process("sh", 11, true));
-        doubts.add_process(&process("sh", 12, false));
-        doubts.add_process(&process("cc", 13, true));
-        assert!(!doubts.is_empty());
-        let certain = [9, 10, 11, 12, 13, 21].map(|process| doubts.is_certain(process, None));
+        let mut brief_bounds = BriefBounds::default();
+        assert!(brief_bounds.is_empty());
+        brief_bounds.begin_minute(false);
+        brief_bounds.add_brief(&brief("sh", 10..=20), 5);
+        brief_bounds.add_process(&process("sh", 11, true));
+        brief_bounds.add_process(&process("sh", 12, false));
+        brief_bounds.add_process(&process("cc", 13, true));
+        assert!(!brief_bounds.is_empty());
+        let certain = [9, 10, 11, 12, 13, 21].map(|process| brief_bounds.is_certain(process, None));
         assert_eq!(certain, [true, false, true, false, true, true]);
         // In another minute another process may have had its number.
-        doubts.begin_minute(false);
-        doubts.add_brief(&brief("sh", 11..=11), 5);
-        assert!(!doubts.is_certain(11, None) && !doubts.is_certain(11, Some(Comm::new(b"sh"))));
-        assert!(doubts.is_certain(11, Some(Comm::new(b"cc"))));
+        brief_bounds.begin_minute(false);
+        brief_bounds.add_brief(&brief("sh", 11..=11), 5);
+        assert!(!brief_bounds.is_certain(11, None) && !brief_bounds.is_certain(11, Some(Comm::new(b"sh"))));
+        assert!(brief_bounds.is_certain(11, Some(Comm::new(b"cc"))));
     }
 }

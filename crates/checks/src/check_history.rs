@@ -18,11 +18,11 @@ use super::slot;
 use super::status::CheckStatus;
 
 /// Series at a time, at most.
-const MOST_SERIES: usize = 200_000;
+const MAX_SERIES: usize = 200_000;
 /// Series in all; a plugin that names what it measures otherwise each time makes more.
-const MOST_NAMES: usize = 2 * MOST_SERIES;
+const MAX_NAMES: usize = 2 * MAX_SERIES;
 /// Figures of one check.
-const MOST_FIGURES: usize = 100;
+const MAX_FIGURES: usize = 100;
 /// A result is worth something for so many intervals.
 const INTERVALS: u32 = 3;
 
@@ -41,7 +41,7 @@ const WAITS: [&str; 3] = ["run_queue", "block_io", "memory"];
 
 /// The history of checks, as it is written.
 #[derive(Debug)]
-pub(super) struct CheckFigures {
+pub(super) struct CheckHistory {
     store: Store,
     boot_id: String,
     /// The last results, by a hash of each check's name.
@@ -61,7 +61,7 @@ struct ResultValues {
     values: Box<[(SeriesId, f64)]>,
 }
 
-impl CheckFigures {
+impl CheckHistory {
     /// Opens that of a data directory.
     pub(super) fn open(directory: &Path, retention: Retention) -> Result<Self, StoreError> {
         let store = Store::open(&directory.join(CHECKS), retention)?;
@@ -87,11 +87,11 @@ impl CheckFigures {
         values.push((state, f64::from(status.state.unwrap_or_default().number())));
         self.series += 1;
         let mut add = |series: &SeriesName, value: f64| {
-            if self.series >= MOST_SERIES {
+            if self.series >= MAX_SERIES {
                 return;
             }
             let name = series.to_string();
-            let id = match self.store.series_count() < MOST_NAMES {
+            let id = match self.store.series_count() < MAX_NAMES {
                 true => Some(self.store.series(&name, SeriesKind::Gauge)),
                 false => self.store.known_series(&name),
             };
@@ -101,7 +101,7 @@ impl CheckFigures {
                 values.push((id, value));
             }
         };
-        for figure in read_data(&status.figures).0.iter().take(MOST_FIGURES) {
+        for figure in read_data(&status.figures).0.iter().take(MAX_FIGURES) {
             let Some(value) = figure.value else { continue };
             let (unit, scale) = figure.base_unit();
             let of_figure = |metric: &str| {
@@ -185,7 +185,7 @@ impl CheckFigures {
     pub(super) fn fault(&self) -> Option<String> {
         let text = || {
             format!(
-                "checks have had {MOST_NAMES} different figures, and new ones are not recorded: mend the plugin that names them otherwise each time, end the agent, remove {CHECKS}, which has what was recorded of checks, and start the agent"
+                "checks have had {MAX_NAMES} different figures, and new ones are not recorded: mend the plugin that names them otherwise each time, end the agent, remove {CHECKS}, which has what was recorded of checks, and start the agent"
             )
         };
         self.is_full.then(text)
