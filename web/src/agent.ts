@@ -1,7 +1,7 @@
 // Asks the agent.
 
 import { unpressed } from "./press";
-import type { Answers, ChangeEntry, CheckDetail, Checks, Exits, Language, MarkEntry, Outcome, ProcessDetail, SilenceEntry, Status, Tasks, Why } from "./replies";
+import type { Answers, ChangeEntry, CheckDetail, Checks, Exits, Language, MarkEntry, Outcome, ProcessDetail, ReceiverEntry, SilenceEntry, Status, Tasks, Why } from "./replies";
 
 interface Reply<T> {
   status: "success" | "error";
@@ -125,6 +125,9 @@ export const changes = (of: "alerts" | "checks", name: string | null, signal?: A
 /** Times without notifications of alerts. */
 export const silences = (signal?: AbortSignal) => ask<SilenceEntry[]>("/api/page/silences", {}, { signal });
 
+/** Who is sent what is recorded. */
+export const receivers = (signal?: AbortSignal) => ask<ReceiverEntry[]>("/api/page/receivers", {}, { signal });
+
 /** Adds one: for a rule or a selector. */
 export const silence = (selector: string, minutes: number, comment: string) =>
   ask<SilenceEntry[]>("/api/page/silences", { selector, minutes, comment }, { method: "POST" });
@@ -217,6 +220,10 @@ export interface Use {
   memory_ratio: number | null;
   resident_bytes: number | null;
 }
+
+/** Why one of them was slow. */
+export const fleet_why = (machine: string, { from_ms, to_ms }: Window, signal?: AbortSignal) =>
+  ask<Why>("/api/page/fleet/why", { machine, from_ms, to_ms }, { signal });
 
 /** What the programs and the units of one of them did, as agent/src/http/fleet.rs has it. */
 export const fleet_uses = (machine: string, at_ms: number, signal?: AbortSignal) =>

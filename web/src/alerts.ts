@@ -4,6 +4,7 @@ import * as agent from "./agent";
 import type { Rule, RuleAlert } from "./agent";
 import { AS_CHECKS, change_log } from "./changes";
 import { button, during, element, keep_focus, kept_field, link, made } from "./element";
+import { show_receivers } from "./receivers";
 import type { SilenceEntry } from "./replies";
 import { duration, time, type Zone } from "./units";
 
@@ -18,9 +19,10 @@ export async function show_alerts(address: (expression: string) => string, zone:
     if (error instanceof agent.Denied) return null;
     throw error;
   };
-  const [{ groups }, silences, changes] = await Promise.all([
+  const [{ groups }, silences, receivers, changes] = await Promise.all([
     agent.rules(signal),
     agent.silences(signal).catch(unless_denied),
+    agent.receivers(signal).catch(unless_denied),
     agent.changes("alerts", null, signal).catch(unless_denied),
   ]);
   const rules = groups.flatMap(({ rules }) => rules);
@@ -36,6 +38,7 @@ export async function show_alerts(address: (expression: string) => string, zone:
   keep_focus(list, () => list.replaceChildren(...(rules.length > 0 ? [scroller] : [])));
   const names = rules.map((rule) => rule.name);
   if (silences) show_silences(silences, names, zone);
+  show_receivers(receivers ?? []);
   const of_rule = (name: string) => address(rules.find((rule) => rule.name === name)?.query ?? `ALERTS{alertname=${JSON.stringify(name)}}`);
   const log = element("alert-changes");
   keep_focus(log, () => log.replaceChildren(...(changes ? [change_log(changes, zone, of_rule)] : [])));

@@ -6,6 +6,11 @@ export const SVG = "http://www.w3.org/2000/svg";
 /** One that index.html has. */
 export const element = <T extends HTMLElement = HTMLElement>(id: string) => document.getElementById(id) as T;
 
+/** The roles of the parts of a table, which some browsers forget where a narrow screen shows them as blocks. */
+const ROLES: Partial<Record<keyof HTMLElementTagNameMap, string>> = { table: "table", thead: "rowgroup", tbody: "rowgroup", tr: "row", td: "cell" };
+
+const role_of = (kind: keyof HTMLElementTagNameMap, scope: unknown) => (kind !== "th" ? ROLES[kind] : scope === "row" ? "rowheader" : "columnheader");
+
 /** A new one. What it contains is text, whatever the text is. */
 export function made<K extends keyof HTMLElementTagNameMap>(
   kind: K,
@@ -13,6 +18,7 @@ export function made<K extends keyof HTMLElementTagNameMap>(
   ...content: (Node | string)[]
 ): HTMLElementTagNameMap[K] {
   const made = Object.assign(document.createElement(kind), properties);
+  made.role ??= role_of(kind, "scope" in properties ? properties.scope : null) ?? null;
   made.append(...content);
   return made;
 }

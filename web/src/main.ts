@@ -10,6 +10,7 @@ import { element } from "./element";
 import { show_exits } from "./exits";
 import { Explore } from "./explore";
 import { Fleet } from "./fleet";
+import { FleetReasons } from "./fleet_reasons";
 import { show_inspection } from "./inspection";
 import { Live } from "./live";
 import { ask_for_mark } from "./mark";
@@ -94,6 +95,7 @@ const fleet = new Fleet({
     history.replaceState(null, "", write(view));
   },
 });
+const fleet_reasons = new FleetReasons();
 const timeline = new Timeline({
   zoomed: (window) => zoom(window),
   chosen: ({ from_ms, to_ms }) => go({ at_ms: from_ms, end_ms: Math.max(to_ms, from_ms + (view.span_ms ?? 0) / 2) }),
@@ -298,7 +300,7 @@ async function show_fleet(signal: AbortSignal): Promise<void> {
       plotted = `fleet ${machine}`;
       plotted_check = "";
     }
-    await Promise.all([fleet.show_one(machine, view.end_ms, zone, signal), plots!.show(shown, 1000, zone, signal)]);
+    await Promise.all([fleet.show_one(machine, view.end_ms, zone, signal), plots!.show(shown, 1000, zone, signal), fleet_reasons.show(machine, shown, view.end_ms === null, zone, signal)]);
   };
   await Promise.all([machine === "" ? fleet.show_list(find, signal) : one(), ask_present(signal)]);
   say(null);
@@ -322,7 +324,7 @@ function show_frame(): void {
   element("checks-section").hidden = !is_of_checks;
   element("check-tools").hidden = view.check !== "";
   element("plots").hidden = view.place === "explore" || is_of_alerts || (is_of_fleet && view.machine === "") || (is_of_checks && (view.check === "" || plotted_check !== view.check));
-  element("why-section").hidden = view.place === "explore" || is_of_alerts || is_of_checks || is_of_fleet;
+  element("why-section").hidden = view.place === "explore" || is_of_alerts || is_of_checks || (is_of_fleet && view.machine === "");
   element("tasks-section").hidden = element("verdict").hidden = view.place !== "machine";
   element("exits-section").hidden = element("of-section").hidden = view.place !== "tasks";
   const named_now = `${view.of} ${view.started_ms}`;
@@ -428,6 +430,7 @@ function around(): Window {
 }
 
 async function show_reasons(signal: AbortSignal): Promise<void> {
+  fleet_reasons.forget();
   const of = view.place === "tasks" ? selected(view.of) : null;
   // It takes what is a number for a process, a path for a cgroup and all else for a program.
   const target = of && ["pid", "comm", "cgroup"].includes(of.label) ? of.value : "";

@@ -413,6 +413,48 @@ number: number,
 selector: string, since_ms: number, until_ms: number, comment: string, };
 
 /**
+ * A receiver of remote write.
+ */
+export type ReceiverEntry = { name: string, 
+/**
+ * Where requests go, without a password.
+ */
+url: string, 
+/**
+ * The version of the protocol that it takes; null: it was not asked yet.
+ */
+version: string | null, 
+/**
+ * How far it is behind the last tick; null: it is new.
+ */
+behind_ms: number | null, 
+/**
+ * Samples that it has taken.
+ */
+taken: number, 
+/**
+ * Samples that it refuses.
+ */
+refused: number, 
+/**
+ * Requests that failed and were made again.
+ */
+failures: number, sent_bytes: number, 
+/**
+ * What is wrong now.
+ */
+trouble: string | null, 
+/**
+ * The series that it refused last.
+ */
+refused_last: RefusedEntry | null, };
+
+/**
+ * A series that a receiver refused, and what it said.
+ */
+export type RefusedEntry = { series: string, message: string, };
+
+/**
  * What can be part of an expression.
  */
 export type Language = { functions: Array<string>, metrics: Array<MetricEntry>, };

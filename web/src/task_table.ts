@@ -1,5 +1,6 @@
 // Tasks at an instant. However many there are, only the rows on the screen are in the page.
 
+import { made } from "./element";
 import { grouped, type Row } from "./grouping";
 import { unpressed } from "./press";
 import { sparkline } from "./sparkline";
@@ -70,9 +71,9 @@ export interface TableEvents {
 }
 
 export class TaskTable {
-  private readonly head = document.createElement("tr");
-  private readonly body = document.createElement("tbody");
-  private readonly table = document.createElement("table");
+  private readonly head = made("tr", {});
+  private readonly body = made("tbody", {});
+  private readonly table = made("table", {});
   private readonly scroller = document.createElement("div");
   private readonly filter = document.createElement("input");
   private readonly count = document.createElement("output");
@@ -91,9 +92,7 @@ export class TaskTable {
     place: HTMLElement,
     private readonly events: TableEvents,
   ) {
-    const head = document.createElement("thead");
-    head.append(this.head);
-    this.table.append(head, this.body);
+    this.table.append(made("thead", {}, this.head), this.body);
     this.scroller.className = "scroller";
     this.scroller.tabIndex = 0;
     this.scroller.setAttribute("role", "region");
@@ -203,18 +202,16 @@ export class TaskTable {
     this.count.textContent = this.rows.length === 1 ? "1 row" : `${this.rows.length} rows`;
     const has_focus = this.head.contains(document.activeElement);
     if (!has_focus) {
+      const drawn = (className: string, text: string) => made("th", { scope: "col", className }, text);
       const headings = COLUMNS.map((column) => this.heading(column));
-      this.head.replaceChildren(...with_pictures(headings, heading("bar", "its time"), heading("recent", "lately")));
+      this.head.replaceChildren(...with_pictures(headings, drawn("bar", "its time"), drawn("recent", "lately")));
     }
     this.draw();
   }
 
   private heading(column: Column): HTMLElement {
-    const heading = document.createElement("th");
-    heading.scope = "col";
-    heading.className = `${column.is_word ? "word" : "number"} ${column.key}`;
-    const button = document.createElement("button");
-    button.textContent = column.heading;
+    const button = made("button", {}, column.heading);
+    const heading = made("th", { scope: "col", className: `${column.is_word ? "word" : "number"} ${column.key}` }, button);
     button.addEventListener("click", () => {
       this.events.sorted(column.key);
       this.head.querySelectorAll("th").forEach((other) => other.setAttribute("aria-sort", "none"));
@@ -222,7 +219,6 @@ export class TaskTable {
     });
     const order = column.is_word ? "ascending" : "descending";
     heading.setAttribute("aria-sort", column.key === this.sort ? order : "none");
-    heading.append(button);
     return heading;
   }
 
@@ -245,9 +241,7 @@ export class TaskTable {
   }
 
   private line(row: Row, place: number): HTMLElement {
-    const line = document.createElement("tr");
-    line.setAttribute("aria-rowindex", String(place + 2));
-    if (row.is_ended) line.className = "ended";
+    const line = made("tr", { ariaRowIndex: String(place + 2), className: row.is_ended ? "ended" : "" });
     const cells = COLUMNS.map(({ key, measure, is_word }) => {
       const value = row[key];
       const text = measure === null ? String(value ?? "–") : figure(value as number | null, measure);
@@ -303,21 +297,7 @@ function bar(row: Row): HTMLElement {
   return bar;
 }
 
-/** Of a column that is drawn, and orders nothing. */
-function heading(name: string, text: string): HTMLElement {
-  const heading = document.createElement("th");
-  heading.scope = "col";
-  heading.className = name;
-  heading.textContent = text;
-  return heading;
-}
-
-function cell(text: string, name: string): HTMLElement {
-  const cell = document.createElement("td");
-  cell.className = name;
-  cell.textContent = text;
-  return cell;
-}
+const cell = (text: string, className: string) => made("td", { className }, text);
 
 /** Room for rows that are not in the page. */
 function gap(rows: number): HTMLElement {

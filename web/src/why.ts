@@ -23,8 +23,8 @@ let answered = { of: "", title: "" };
 /** The number of the last question: an older one says nothing any more. */
 let questions = 0;
 
-/** Asks, and shows the last answer about the same tasks until there is one. Returns the seconds after which to ask again; 0: not by itself. */
-export async function renew_why(of: string, title: string, ask: () => Promise<Why>, addresses: WhyAddresses): Promise<number> {
+/** Asks, and shows the last answer about the same tasks until there is one, with links if there are addresses. Returns the seconds after which to ask again; 0: not by itself. */
+export async function renew_why(of: string, title: string, ask: () => Promise<Why>, addresses: WhyAddresses | null): Promise<number> {
   const question = ++questions;
   if (of !== answered.of || answered.title === "") {
     element("why").replaceChildren();
@@ -55,11 +55,11 @@ export async function renew_why(of: string, title: string, ask: () => Promise<Wh
 }
 
 /** Each sentence is a link to its plot, and behind it one to whoever caused it. */
-function show_why({ sentences, missing }: Why, addresses: WhyAddresses): void {
+function show_why({ sentences, missing }: Why, addresses: WhyAddresses | null): void {
   const items = sentences.map(({ text, culprit, of, evidence }) => {
     const expression = evidence[0]?.expression;
-    const item = made("li", {}, expression ? link(addresses.plot(expression), text) : text);
-    if (culprit && of) item.append(" ", link(addresses.tasks(of), `Show ${culprit}`));
+    const item = made("li", {}, expression && addresses ? link(addresses.plot(expression), text) : text);
+    if (culprit && of && addresses) item.append(" ", link(addresses.tasks(of), `Show ${culprit}`));
     return item;
   });
   if (items.length === 0) items.push(made("li", {}, "Nothing is wrong."));

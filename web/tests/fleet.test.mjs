@@ -18,9 +18,11 @@ const MAX_QUESTIONS = 20;
 
 let machine, browser, agent, store;
 const complaints = [];
-/** What the store was asked: instants, and times. */
+/** What the store was asked: instants, times, and samples. */
 const instants = [];
 const times = [];
+/** The samples of one machine. */
+const ranges = [];
 
 /** Answers as Prometheus does. */
 async function answer(request, response) {
@@ -30,8 +32,12 @@ async function answer(request, response) {
   const form = new URLSearchParams(body);
   const query = form.get("query");
   let data;
-  if (url.pathname.endsWith("/values")) data = NAMES;
-  else if (url.pathname.endsWith("/query")) {
+  if (url.pathname.endsWith("/write")) data = null;
+  else if (url.pathname.endsWith("/values")) data = NAMES;
+  else if (query.endsWith("ms]")) {
+    ranges.push(`${query} at ${form.get("time")}`);
+    data = { resultType: "matrix", result: [] };
+  } else if (url.pathname.endsWith("/query")) {
     instants.push(query);
     data = { resultType: "vector", result: values(query, Number(form.get("time"))) };
   } else {
@@ -69,7 +75,8 @@ prepare(async () => {
   store = server.listen(0, "127.0.0.1");
   await new Promise((ready) => server.once("listening", ready));
   machine = new Machine();
-  agent = await machine.agent(9154, `[fleet]\nurl = "http://127.0.0.1:${store.address().port}"\n`);
+  const url = `http://127.0.0.1:${store.address().port}`;
+  agent = await machine.agent(9154, `[fleet]\nurl = "${url}"\n[[remote_write]]\nurl = "${url}/api/v1/write"\nname = "own"\ninterval = "1s"\n`);
   browser = await launch();
 });
 
@@ -135,10 +142,24 @@ test("a machine has the plots of this one, of its own series alone", async () =>
   assert.equal(await page.locator("#fleet-title").textContent(), HOSTILE);
   await until("it is asked for", () => times.length > 0);
   const wanted = `instance=${JSON.stringify(HOSTILE)}`;
-  for (const query of times) {
+  await page.locator("#why .missing", { hasText: "sends no recorded expressions" }).waitFor();
+  assert.ok(ranges.length > 20, `${ranges.length} questions`);
+  // Why it is so is asked once in a minute.
+  assert.equal(new Set(ranges).size, ranges.length);
+  for (const query of [...times, ...ranges]) {
     const selectors = (query.match(/node_\w+|whit_\w+/g) ?? []).length;
     assert.ok(selectors > 0 && query.split(wanted).length - 1 === selectors, query);
   }
+  await is_accessible(page);
+  await page.close();
+});
+
+test("the receivers of what is recorded are among the alerts", async () => {
+  const page = await open("#place=alerts");
+  const row = page.locator("#receivers tbody tr");
+  const taken = async () => Number((await row.locator("td").nth(1).textContent()).replaceAll(",", ""));
+  await until("samples are taken", async () => (await taken()) > 1000);
+  assert.match(await row.locator("th").getAttribute("title"), /\/api\/v1\/write, remote write 1\.0$/);
   await is_accessible(page);
   await page.close();
 });

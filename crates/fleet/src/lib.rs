@@ -10,6 +10,7 @@ mod past;
 mod questions;
 mod rank;
 mod uses;
+mod why;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

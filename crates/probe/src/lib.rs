@@ -108,6 +108,11 @@ pub fn limit_own_memory(bytes: u64) {
     let _ = setrlimit(Resource::Data, Rlimit { current: Some(most), ..limits });
 }
 
+/// Returns the soft limit of private memory in bytes; `None` if there is none.
+pub fn own_memory_limit() -> Option<u64> {
+    getrlimit(Resource::Data).current
+}
+
 /// Raises the soft limit of private memory to the hard limit.
 pub fn raise_memory_limit() {
     raise(Resource::Data);

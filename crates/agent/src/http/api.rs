@@ -35,6 +35,8 @@ const RECALLED_PAUSE: Duration = Duration::from_secs(5);
 /// The most points that an evaluation may have in memory, all its parts counted: 64 MB. Copies and what a source keeps are a multiple of
 /// that.
 const MAX_POINTS: usize = 4_000_000;
+/// All memory of the process for each of them: two evaluations at a time, samples on their way into them, and all else.
+const BYTES_A_POINT: u64 = 256;
 /// The most values of an answer: as JSON each takes some 200 bytes until it is sent.
 const MAX_ANSWERED: usize = 1_000_000;
 /// Selectors of a request.
@@ -194,9 +196,11 @@ pub(super) fn unavailable(Busy { retry_after }: Busy) -> Response {
     ([(header::RETRY_AFTER, seconds.to_string())], reply).into_response()
 }
 
-/// Returns the limits of an evaluation.
+/// Returns the limits of an evaluation, which are lower where the process may have less memory.
 pub(super) fn limits(is_interrupted: &dyn Fn() -> bool) -> Limits<'_> {
-    Limits { most_points: MAX_POINTS, is_interrupted, ..Limits::default() }
+    let affordable = probe::own_memory_limit().map_or(u64::MAX, |bytes| bytes / BYTES_A_POINT);
+    let most_points = MAX_POINTS.min(usize::try_from(affordable).unwrap_or(usize::MAX));
+    Limits { most_points, is_interrupted, ..Limits::default() }
 }
 
 fn now_ms() -> i64 {

@@ -7,7 +7,7 @@ use axum::response::Response;
 
 use super::answers;
 use super::api::Form;
-use super::page::{queries, reply, steps, time_ms};
+use super::page::{queries, reply, steps, time_ms, why_reply, window};
 use super::reply::{Refusal, success};
 use super::shared::{SeesAll, Shared};
 
@@ -30,6 +30,17 @@ pub(super) async fn uses(
     let form = Form::read(request).await?;
     let (machine, at_ms) = (form.needed("machine")?.to_owned(), time_ms(&form, "at_ms")?);
     Ok(success(&shared.fleet.uses(machine, at_ms).await?))
+}
+
+/// Why one machine was slow.
+pub(super) async fn why(
+    State(shared): State<Arc<Shared>>,
+    _: SeesAll,
+    request: Request,
+) -> Result<Response, Refusal> {
+    let form = Form::read(request).await?;
+    let (machine, window) = (form.needed("machine")?.to_owned(), window(&form)?);
+    Ok(success(&why_reply(shared.fleet.why(machine, window).await?)))
 }
 
 /// The answers to expressions about one machine.

@@ -23,6 +23,7 @@ mod metadata;
 mod page;
 #[cfg(feature = "feeds")]
 mod reader;
+mod receivers;
 mod replies;
 mod reply;
 mod request_queue;
@@ -258,11 +259,13 @@ fn router(shared: &Arc<Shared>) -> Router {
         .route("/changes", get(changes::list))
         .route("/silences", get(silences::silences).post(silences::silences))
         .route("/silences/end", post(silences::end))
+        .route("/receivers", get(receivers::list))
         .route("/download/{kind}", get(page::download))
         .route("/why", get(page::why))
         .route("/fleet", get(fleet::machines))
         .route("/fleet/past", get(fleet::past))
         .route("/fleet/uses", get(fleet::uses))
+        .route("/fleet/why", get(fleet::why))
         .route("/fleet/plots", post(fleet::plots));
     let router = Router::new();
     #[cfg(feature = "feeds")]

@@ -184,6 +184,38 @@ pub(super) struct SilenceEntry {
     pub(super) comment: String,
 }
 
+/// A receiver of remote write.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(super) struct ReceiverEntry {
+    pub(super) name: String,
+    /// Where requests go, without a password.
+    pub(super) url: String,
+    /// The version of the protocol that it takes; null: it was not asked yet.
+    pub(super) version: Option<String>,
+    /// How far it is behind the last tick; null: it is new.
+    pub(super) behind_ms: Option<u64>,
+    /// Samples that it has taken.
+    pub(super) taken: u64,
+    /// Samples that it refuses.
+    pub(super) refused: u64,
+    /// Requests that failed and were made again.
+    pub(super) failures: u64,
+    pub(super) sent_bytes: u64,
+    /// What is wrong now.
+    pub(super) trouble: Option<String>,
+    /// The series that it refused last.
+    pub(super) refused_last: Option<RefusedEntry>,
+}
+
+/// A series that a receiver refused, and what it said.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub(super) struct RefusedEntry {
+    pub(super) series: String,
+    pub(super) message: String,
+}
+
 /// A downtime.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]
@@ -326,6 +358,8 @@ mod tests {
             declaration::<FigureEntry>(),
             declaration::<ChangeEntry>(),
             declaration::<SilenceEntry>(),
+            declaration::<ReceiverEntry>(),
+            declaration::<RefusedEntry>(),
             declaration::<Language>(),
             declaration::<MetricEntry>(),
             declaration::<Why>(),

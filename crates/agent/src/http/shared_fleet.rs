@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use fleet::{Asked, Fleet, FleetOptions};
+use history::why::{Findings, Window};
 use jiff::Timestamp;
 use query::Answer;
 use serde_json::{Value, json};
@@ -62,9 +63,10 @@ pub(super) struct SharedFleet {
     fleet: Option<Arc<Fleet>>,
     present: KeptAnswer,
     past: KeptAnswer,
-    /// Locked while one machine is asked about: for plots, and for what its programs did.
+    /// Locked while one machine is asked about: for plots, for what its programs did, and for reasons.
     of_machine: Arc<Mutex<()>>,
     uses: Arc<Mutex<()>>,
+    reasons: Arc<Mutex<()>>,
 }
 
 impl SharedFleet {
@@ -106,6 +108,17 @@ impl SharedFleet {
         };
         let uses = blocking(ask).await?;
         uses.map(|uses| json!(uses)).map_err(of_store)
+    }
+
+    /// Examines a window of one machine.
+    pub(super) async fn why(&self, machine: String, window: Window) -> Result<Findings, Refusal> {
+        let fleet = self.fleet()?;
+        let turn = Arc::clone(&self.reasons).lock_owned().await;
+        let ask = move || {
+            let _turn = turn;
+            fleet.why(&machine, window, Instant::now() + LONGEST)
+        };
+        blocking(ask).await?.map_err(of_store)
     }
 
     /// Returns the answers to expressions about one machine.

@@ -4,12 +4,15 @@ use std::fs;
 use std::io;
 
 use checks::runner::PrivilegedRunner;
+use facts::sample::Sample;
+use facts::source::{Source, Wanted};
+use facts::unit::Bytes;
 use probe::background_job::Notifier;
-use probe::privilege;
+use probe::{Probe, Request, Roots, privilege};
 
 use crate::options::AgentOptions;
 
-/// The limit of private memory. An allocation beyond it fails, which ends the process.
+/// The limit of private memory, if that of the cgroup is not lower. An allocation beyond it fails, which ends the process.
 const MAX_BYTES: u64 = 1 << 30;
 /// Makes the OOM killer choose this process before the recorder: proc_pid_oom_score_adj(5).
 const OOM_SCORE: &str = "500";
@@ -17,8 +20,17 @@ const OOM_SCORE: &str = "500";
 /// Sets the memory limit, the priority and the OOM score. The process also runs without them if the kernel refuses.
 pub(super) fn set_limits() {
     let _ = fs::write("/proc/self/oom_score_adj", OOM_SCORE);
-    probe::limit_own_memory(MAX_BYTES);
+    // What reaches the limit of the cgroup lets the OOM killer choose, and the recorder is in the same one.
+    probe::limit_own_memory(cgroup_limit().map_or(MAX_BYTES, |limit| limit.0.min(MAX_BYTES)));
     probe::lower_priority();
+}
+
+/// Returns the memory limit of the own cgroup; `None` if there is none, or it cannot be read.
+fn cgroup_limit() -> Option<Bytes> {
+    let request = Request { wanted: Wanted::NONE.with(Source::Cgroup), ..Request::default() };
+    let mut sample = Sample::default();
+    Probe::open(&Roots::live(), &request).ok()?.sample(&mut sample);
+    sample.cgroup.get().ok()?.memory_limit
 }
 
 /// Starts what runs plugins, if checks are configured and this process may let them run as other users, which it gives up afterwards. `lost` is

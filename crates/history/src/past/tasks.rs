@@ -14,8 +14,9 @@ use super::task_selection::{TaskSelection, VisibleTasks};
 use super::watched::Watched;
 use crate::task_sums::{MinuteGroups, Span};
 
-/// The most series of tasks in an answer.
+/// The most series of tasks in an answer, where that many samples are allowed, and how many samples each counts as.
 const MAX_SERIES: usize = 1_000_000;
+const POINTS_A_SERIES: usize = 4;
 /// Times before an instant in which its round is looked for, in milliseconds, the likeliest first.
 const NEWEST_WITHIN_MS: [i64; 3] = [3_000, 75_000, i64::MAX];
 
@@ -237,10 +238,9 @@ impl<'r, 's> Reader<'r, 's> {
         if (self.limits.is_interrupted)() {
             return Err("it takes too long".to_owned());
         }
-        if self.lines.iter().map(Lines::len).sum::<usize>() > MAX_SERIES {
-            return Err(format!(
-                "there are more than {MAX_SERIES} series of tasks: take fewer, or sum by (comm)"
-            ));
+        let most = MAX_SERIES.min(self.limits.most_points / POINTS_A_SERIES);
+        if self.lines.iter().map(Lines::len).sum::<usize>() > most {
+            return Err(format!("there are more than {most} series of tasks: take fewer, or sum by (comm)"));
         }
         Ok(())
     }

@@ -3,10 +3,11 @@
 use formats::series_name::SeriesName;
 use query::{Answer, Limits, QueryError};
 
+use super::machine_past::MachinePast;
 use super::matchers::{of_cgroup, quoted};
 use super::sentence::{Culprit, Evidence, Program, Window};
 use crate::metrics;
-use crate::past::{BatchedSource, WatchedSummary};
+use crate::past::WatchedSummary;
 
 /// Less of an hour is no hour to compare with.
 const MIN_HOUR_MS: i64 = 1_800_000;
@@ -14,7 +15,7 @@ const DAY_MS: i64 = 86_400_000;
 
 /// A window, and what can be asked about it.
 pub(super) struct Examiner<'p> {
-    past: &'p BatchedSource<'p>,
+    past: &'p dyn MachinePast,
     limits: &'p Limits<'p>,
     pub(super) window: Window,
     /// The first tick that was recorded, in milliseconds since 1970; the beginning of the window if none was.
@@ -39,15 +40,9 @@ pub(super) struct Share {
 }
 
 impl<'p> Examiner<'p> {
-    pub(super) fn new(past: &'p BatchedSource<'p>, window: Window, limits: &'p Limits<'p>) -> Self {
-        let extent = past.past().extent_ns().ok().flatten();
-        Self {
-            past,
-            limits,
-            window,
-            begins_ms: extent.map_or(window.from_ms, |(first, _)| first / 1_000_000),
-            sees_all: past.past().sees_all(),
-        }
+    pub(super) fn new(past: &'p dyn MachinePast, window: Window, limits: &'p Limits<'p>) -> Self {
+        let begins_ms = past.begins_ms().unwrap_or(window.from_ms);
+        Self { past, limits, window, begins_ms, sees_all: past.sees_all() }
     }
 
     /// Writes the window, for which `[W]` stands in an expression, as a range of the language.
@@ -79,7 +74,7 @@ impl<'p> Examiner<'p> {
     pub(super) fn several(&self, expression: &str) -> Result<Vec<Share>, QueryError> {
         let expression = self.fill_in(expression);
         let found = self.ask(&expression)?.into_iter().filter(|(_, value)| value.is_finite());
-        let containers = self.past.past().container_names();
+        let containers = self.past.container_names();
         let share = |(name, value): (SeriesName, f64)| {
             let evidence = Evidence { expression: expression.clone(), value };
             let cgroup = containers.cgroup_name(name.get("cgroup"));

@@ -5,6 +5,7 @@ mod document;
 mod examiner;
 mod finding;
 mod machine;
+mod machine_past;
 mod matchers;
 mod present;
 mod sentence;
@@ -16,6 +17,7 @@ use query::{Limits, QueryError};
 use crate::past::{BatchedSource, BriefProcesses, Past};
 use examiner::Examiner;
 
+pub use machine_past::MachinePast;
 pub use present::hold_ups;
 pub use sentence::{Culprit, Evidence, Findings, Program, Sentence, Trouble, Window};
 pub use socket_losses::Sockets;
@@ -34,6 +36,21 @@ pub fn examine(
     let examine = |past: &BatchedSource<'_>| examine_source(past, window, target, limits);
     // A process that is named does most of what its program does.
     BatchedSource::evaluate_with(past, BriefProcesses::Negligible, limits, examine)
+}
+
+/// Examines a window of a machine as [`examine`] does, but for what cannot be known of it.
+///
+/// # Errors
+/// As [`examine`].
+pub fn examine_machine(
+    past: &dyn MachinePast,
+    window: Window,
+    limits: &Limits<'_>,
+) -> Result<Findings, QueryError> {
+    let sentences = machine::sentences(&Examiner::new(past, window, limits))?;
+    let mut findings = Findings { sentences, missing: Vec::new() };
+    findings.sort();
+    Ok(findings)
 }
 
 fn examine_source(

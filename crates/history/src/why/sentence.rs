@@ -104,6 +104,8 @@ pub enum Trouble {
     Retransmissions,
     /// A program often waits for something: for a lock, or for what another one sends.
     Locks,
+    /// A program sleeps for moments, again and again.
+    Polling,
     /// Threads wait for one another, so that none of them goes on.
     Deadlock,
     /// Threads queue for a lock.
@@ -132,7 +134,7 @@ pub enum Trouble {
 
 impl Trouble {
     /// All of them.
-    pub(super) const ALL: [Self; 23] = [
+    pub(super) const ALL: [Self; 24] = [
         Self::OutOfMemory,
         Self::FullFilesystem,
         Self::Trend,
@@ -144,6 +146,7 @@ impl Trouble {
         Self::Datagrams,
         Self::Retransmissions,
         Self::Locks,
+        Self::Polling,
         Self::Deadlock,
         Self::Contention,
         Self::Reader,
@@ -177,6 +180,7 @@ impl Trouble {
             Self::Datagrams => "datagrams",
             Self::Retransmissions => "retransmissions",
             Self::Locks => "locks",
+            Self::Polling => "polling",
             Self::Deadlock => "deadlock",
             Self::Contention => "contention",
             Self::Reader => "reader",

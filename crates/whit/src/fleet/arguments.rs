@@ -1,6 +1,6 @@
 //! Options of `whit fleet`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Arg, ArgMatches, Command};
@@ -102,10 +102,7 @@ fn simulation(matches: &ArgMatches) -> Result<SimulateArgs, Failure> {
 }
 
 fn listing(matches: &ArgMatches) -> Result<FleetArgs, Failure> {
-    let mut options = match matches.get_one::<String>("from") {
-        Some(url) => FleetOptions { url: url.clone(), ..FleetOptions::default() },
-        None => configured(matches)?,
-    };
+    let mut options = store(matches, matches.get_one::<PathBuf>("config").map(PathBuf::as_path))?;
     if let Some(selector) = matches.get_one::<String>("selector") {
         options.matchers =
             matchers(selector).map_err(|message| Failure::usage(format!("--selector: {message}")))?;
@@ -122,9 +119,12 @@ fn listing(matches: &ArgMatches) -> Result<FleetArgs, Failure> {
     })
 }
 
-fn configured(matches: &ArgMatches) -> Result<FleetOptions, Failure> {
-    let config = matches.get_one::<PathBuf>("config").cloned();
-    let found = in_use::InUse::read(config.as_deref(), None)?;
+/// Returns the store of `--from`, or that of the configuration.
+pub(crate) fn store(matches: &ArgMatches, config: Option<&Path>) -> Result<FleetOptions, Failure> {
+    if let Some(url) = matches.get_one::<String>("from") {
+        return Ok(FleetOptions { url: url.clone(), ..FleetOptions::default() });
+    }
+    let found = in_use::InUse::read(config, None)?;
     found.options.fleet.ok_or_else(|| {
         Failure::new(
             "no store is known: --from http://store:8428, or [fleet] url = … in the agent's configuration",

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use ::history::why::Target;
 use clap::{Arg, ArgMatches, Command};
+use fleet::FleetOptions;
 
+use crate::fleet::arguments::store;
 use crate::query::arguments::{origin, with_origin};
 use command::agent_files;
 use command::failure::Failure;
@@ -24,10 +26,19 @@ pub(crate) struct WhyArgs {
     pub(super) origin: PastOrigin,
     /// The origin is a server that was named.
     pub(super) is_server_named: bool,
+    /// The machine of a fleet that is asked about, by what a store has of it.
+    pub(super) stored: Option<StoredMachine>,
     /// For how long the machine is observed if nothing was recorded.
     pub(super) observed: Duration,
     pub(super) shows: bool,
     pub(super) is_json: bool,
+}
+
+/// A machine of a fleet, and the store that has its series.
+#[derive(Debug)]
+pub(super) struct StoredMachine {
+    pub(super) name: String,
+    pub(super) store: FleetOptions,
 }
 
 /// The time that is asked about, in milliseconds since 1970.
@@ -64,9 +75,17 @@ pub(crate) fn command() -> Command {
                         Kind::Duration,
                         "Observe for so long if nothing is recorded [default: 5s]",
                     ))
+                    .arg(
+                        Arg::new("machine")
+                            .long("machine")
+                            .value_name("MACHINE")
+                            .help("A machine of the fleet, by what the store has of it: whit-fleet(7)")
+                            .conflicts_with_all(["target", "show", "observe", "data"]),
+                    )
                     .arg(switch("show", "Show the expression behind each figure, and its value"))
                     .arg(json());
-            with_origin(command, "Ask the agent at this address").after_help(paragraphs(EXPLANATION))
+            with_origin(command, "Ask the agent at this address; with --machine, the store there")
+                .after_help(paragraphs(EXPLANATION))
         },
     )
 }
@@ -90,6 +109,10 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<WhyArgs, Failure> {
         (_, Some(at_ms)) => Time::Between { from_ms: at_ms - AROUND_MS / 2, to_ms: at_ms + AROUND_MS / 2 },
         _ => Time::Last { length_ms: USUAL_LENGTH_MS },
     };
+    let machine = matches.get_one::<String>("machine").cloned();
+    let stored = machine
+        .map(|name| Ok::<_, Failure>(StoredMachine { name, store: store(matches, None)? }))
+        .transpose()?;
     // A name that leads nowhere is not passed over.
     agent_files::named_data(named_data(matches))?;
     Ok(WhyArgs {
@@ -98,11 +121,12 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<WhyArgs, Failure> {
         ends_now: !matches.contains_id("until") && !matches.contains_id("at"),
         origin: match (origin(matches), time) {
             // Of an agent that cannot be asked: the machine is observed.
-            (Err(_), Time::Last { .. }) if !matches.contains_id("from") => {
+            (Err(_), Time::Last { .. }) if !matches.contains_id("from") || stored.is_some() => {
                 PastOrigin::Directory(data_directory(matches)?)
             }
             (origin, _) => origin?,
         },
+        stored,
         is_server_named: matches.contains_id("from"),
         observed: matches.get_one("observe").copied().unwrap_or(USUAL_OBSERVED),
         shows: matches.get_flag("show"),

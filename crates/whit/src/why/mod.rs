@@ -1,6 +1,7 @@
 //! `whit why`: what the machine or a task waited for, in sentences.
 
 pub(crate) mod arguments;
+mod of_fleet;
 mod present;
 
 use std::fmt::Write as _;
@@ -44,6 +45,9 @@ struct Answer {
 /// Examines, and says what was found.
 pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let args = &arguments::from_matches(matches)?;
+    if let Some(machine) = &args.stored {
+        return of_fleet::run(machine, args);
+    }
     let (place, answer) = match &args.origin {
         PastOrigin::Server(url) => (url.clone(), ask(url, args)?),
         PastOrigin::Directory(directory) => {
@@ -68,16 +72,20 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
             Vec::new()
         }
     };
-    let mut text = String::new();
-    if args.is_json {
-        push_json(&answer, &chains, &mut text)?;
-    } else {
-        push_words(&answer.findings, &chains, args, &mut text);
-    }
-    Output::stdout().write(text.as_bytes())?;
+    print(&answer, &chains, args)?;
     // The answer for a misspelt name must not look like that for a task without problems.
     let is_unknown = args.target.is_some() && answer.findings.sentences.is_empty() && chains.is_empty();
     Ok(if is_unknown { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn print(answer: &Answer, chains: &[Chain], args: &WhyArgs) -> Result<(), Failure> {
+    let mut text = String::new();
+    if args.is_json {
+        push_json(answer, chains, &mut text)?;
+    } else {
+        push_words(&answer.findings, chains, args, &mut text);
+    }
+    Output::stdout().write(text.as_bytes())
 }
 
 /// Asks an agent; `None` if it has not recorded the requested time, or if it was not named and does not answer.

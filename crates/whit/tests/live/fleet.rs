@@ -10,7 +10,7 @@ use query::Answer;
 use remote_store::{Asked, RemoteStore};
 use serde_json::Value;
 
-use super::machine::{Running, Scratch, WHIT, documents, port, shell, wait_for, whit};
+use super::machine::{Load, Running, Scratch, WHIT, documents, port, shell, wait_for, whit};
 use super::trials::{Need, Trial, exact};
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -19,6 +19,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     vec![
         exact("a_fleet_has_its_worst_machine_first", &programs, worst_first),
         exact("a_fleet_can_be_tried_on_one_machine", &on_one, on_one_machine),
+        exact("why_asks_the_store_about_a_machine", &[programs[0], Need::Program("stress")], reasons),
     ]
 }
 
@@ -55,14 +56,50 @@ fn names(machines: &[Value]) -> Vec<&str> {
     machines.iter().filter_map(|machine| machine["name"].as_str()).collect()
 }
 
-fn worst_first() -> Result<(), Failed> {
-    let scratch = Scratch::new("fleet");
+/// A store without series, and its address.
+fn empty_store(scratch: &Scratch) -> Result<(Running, String), Failed> {
     let address = format!("127.0.0.1:{}", port());
     let mut words = Command::new("victoria-metrics");
     words.arg("-storageDataPath").arg(scratch.0.join("store")).args(["-httpListenAddr", &address]);
     words.args(["-search.latencyOffset", "0s", "-dedup.minScrapeInterval=1ms"]);
-    let _store = Running(words.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?);
-    let store = format!("http://{address}");
+    let store = Running(words.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?);
+    Ok((store, format!("http://{address}")))
+}
+
+/// Programs that wait for CPUs are the reason, also by what the store has of a machine.
+fn reasons() -> Result<(), Failed> {
+    let scratch = Scratch::new("fleet-reasons");
+    let (_store, store) = empty_store(&scratch)?;
+    let rule = "[[record]]\nname = \"comm:whit_task_run_queue_seconds:rate1m\"\ninterval = \"1s\"\n\
+                expression = \"topk(20, sum by (comm) (rate(whit_task_run_queue_seconds_total[5s])) > 0)\"\n";
+    let _agent = agent(&scratch, &store, "alpha", rule)?;
+    let cpus = std::thread::available_parallelism()?.get();
+    let _load = Load::stress_as(&scratch, "crowd", &["-c", &(8 * cpus).to_string()]);
+    let since = jiff::Timestamp::now();
+    let why = |machine: &str, more: &[&str]| {
+        let since = since.to_string();
+        let until = jiff::Timestamp::now().to_string();
+        let words = ["why", "--machine", machine, "--from", &store, "--since", &since, "--until", &until];
+        Command::new(WHIT).args(words).args(more).output()
+    };
+    wait_for("the crowd is named", || {
+        let Ok(output) = why("alpha", &["--json"]) else { return false };
+        let found = documents(&String::from_utf8_lossy(&output.stdout));
+        let sentences = found.first().and_then(|found| found["sentences"].as_array().cloned());
+        let is_of_crowd = |sentence: &Value| sentence["trouble"] == "cpu" && sentence["culprit"] == "crowd";
+        sentences.is_some_and(|sentences| sentences.iter().any(is_of_crowd))
+    });
+    let text = String::from_utf8(why("alpha", &[])?.stdout)?;
+    assert!(text.contains("crowd") && text.contains("Not known: what single tasks did"), "{text}");
+    let unknown = why("alpah", &[])?;
+    let says = String::from_utf8(unknown.stderr)?;
+    assert!(!unknown.status.success() && says.contains("did you mean \"alpha\"?"), "{says}");
+    Ok(())
+}
+
+fn worst_first() -> Result<(), Failed> {
+    let scratch = Scratch::new("fleet");
+    let (_store, store) = empty_store(&scratch)?;
     let client = RemoteStore::new(&store);
     // One that has sent nothing for two hours.
     let now_ms = probe::clock_now().realtime.0.cast_signed() / 1_000_000;

@@ -56,6 +56,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         names("why_names_who_reads_no_datagram", || first("datagrams", "culprit", stages::unread)),
         names("why_names_who_fills_a_disk", || first("full_filesystem", "culprit", stages::full)),
         names("why_names_a_lock_convoy", || first("locks", "culprit", stages::locks)),
+        names("why_names_who_looks_again_and_again", || first("polling", "culprit", stages::polling)),
         names("why_says_nothing_false_of_generated_troubles", generated::troubles),
         alone("why_names_nobody_on_a_quiet_machine", &[Need::Root, Need::Accounting], quiet),
         names("a_process_has_a_why_of_its_own", own),

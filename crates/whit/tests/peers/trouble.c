@@ -28,6 +28,7 @@ int main(int count, char **words) {
     size_t size = megabytes << 20;
     if (!strcmp(what, "spin")) for (;;) ;
     if (!strcmp(what, "fork")) for (;;) { pid_t child = fork(); if (!child) _exit(0); waitpid(child, 0, 0); }
+    if (!strcmp(what, "poll")) for (;;) usleep(100);
     if (!strcmp(what, "locks")) {
         pthread_t thread;
         pthread_create(&thread, 0, take_turns, (void *)1L);

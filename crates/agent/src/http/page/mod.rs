@@ -224,16 +224,22 @@ fn tasks_at(past: &Past, at_ms: i64, by: GroupBy) -> Result<Tasks, Refusal> {
     })
 }
 
+/// The window of a form.
+pub(super) fn window(form: &Form) -> Result<why::Window, Refusal> {
+    let window = why::Window { from_ms: time_ms(form, "from_ms")?, to_ms: time_ms(form, "to_ms")? };
+    match window.from_ms < window.to_ms {
+        true => Ok(window),
+        false => Err(bad_data("invalid parameter \"to_ms\": it is before from_ms")),
+    }
+}
+
 pub(super) async fn why(
     State(shared): State<Arc<Shared>>,
     Extension(requester): Extension<Requester>,
     request: Request,
 ) -> Result<Response, Refusal> {
     let form = Form::read(request).await?;
-    let window = why::Window { from_ms: time_ms(&form, "from_ms")?, to_ms: time_ms(&form, "to_ms")? };
-    if window.from_ms >= window.to_ms {
-        return Err(bad_data("invalid parameter \"to_ms\": it is before from_ms"));
-    }
+    let window = window(&form)?;
     let target = form.get("target").map(why::Target::parse);
     let explained = move |past: &Past, cancellation: &Cancellation| {
         reply(explain(past, window, target.as_ref(), cancellation))
@@ -258,7 +264,11 @@ fn explain(
     cancellation: &Cancellation,
 ) -> Result<Why, Refusal> {
     let is_cancelled = || cancellation.is_cancelled();
-    let findings = why::examine(past, window, target, &limits(&is_cancelled))?;
+    Ok(why_reply(why::examine(past, window, target, &limits(&is_cancelled))?))
+}
+
+/// Returns findings as the page has them.
+pub(super) fn why_reply(findings: why::Findings) -> Why {
     let sentence = |sentence: why::Sentence| Sentence {
         trouble: sentence.trouble.name(),
         weight_ratio: sentence.weight,
@@ -273,5 +283,5 @@ fn explain(
             .map(|why::Evidence { expression, value }| Evidence { expression, value })
             .collect(),
     };
-    Ok(Why { sentences: findings.sentences.into_iter().map(sentence).collect(), missing: findings.missing })
+    Why { sentences: findings.sentences.into_iter().map(sentence).collect(), missing: findings.missing }
 }

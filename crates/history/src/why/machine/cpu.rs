@@ -9,7 +9,6 @@ use crate::task_sums::ChurnSummary;
 use crate::why::examiner::{Examiner, Share};
 use crate::why::finding::{Cost, Found, sentence};
 use crate::why::sentence::{Culprit, Evidence, Program, Sentence, Trouble};
-use crate::why::target::seen_asleep;
 
 const ON_CPU: &str = "rate(whit_task_on_cpu_seconds_total[W])";
 /// A program that uses nearly as much as the greatest is named beside it.
@@ -18,9 +17,8 @@ const NEARLY: f64 = 0.7;
 const MIN_COMPUTED: f64 = 0.7;
 /// So many are named at most.
 const MAX_HOGS: usize = 2;
-/// Fewer starts, or waits of one program, in each second are no trouble.
+/// Fewer starts in each second are no trouble.
 const MANY_STARTS: f64 = 200.0;
-const MANY_SWITCHES: f64 = 20_000.0;
 /// If fewer of what was started have ended as processes, their summary says too little.
 const MIN_ENDED: f64 = 0.2;
 
@@ -95,27 +93,6 @@ fn part_of_churn(examiner: &Examiner<'_>, churn: &ChurnSummary) -> Result<Option
     let used = unrecorded + of_churn.map(|program| program.value).sum::<f64>();
     let part = used / (count.value * busy.value);
     Ok(Some(if part < MOST { part } else { 1.0 }))
-}
-
-/// A program that waits very often.
-pub(super) fn switches(examiner: &Examiner<'_>) -> Found {
-    // Those of all tasks are a number of the machine's, while who does most takes a pass over its tasks.
-    let all = examiner.number("rate(node_context_switches_total[W])")?;
-    if all.is_some_and(|all| all.value < MANY_SWITCHES) {
-        return Ok(None);
-    }
-    let most = examiner.who(&["rate(whit_task_voluntary_switches_total[W])"])?;
-    let Some(most) = most.filter(|most| most.value >= MANY_SWITCHES) else { return Ok(None) };
-    // What it waits for is seen where reasons are recorded.
-    let (reasons, seen) = match seen_asleep(examiner, &most.matchers())? {
-        Some((reasons, seen)) => (format!("; asleep it waited {reasons}"), seen),
-        None => (" to wait for something".to_owned(), Vec::new()),
-    };
-    let text =
-        format!("{} gave up the CPU {} times in each second{reasons}.", most.label(), count(most.value));
-    let cost = Cost::of([waits(examiner)?.map(|waits| waits.waited)]);
-    let culprit = most.culprit();
-    Ok(Some(sentence(Trouble::Locks, cost, text, culprit, [most.evidence].into_iter().chain(seen))))
 }
 
 /// A cgroup that may not use CPUs for longer: that whose tasks were kept from them for longest.

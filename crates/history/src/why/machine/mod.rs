@@ -6,6 +6,7 @@ mod disk;
 mod memory;
 mod network;
 mod rates;
+mod switches;
 mod trend;
 mod words;
 
@@ -29,7 +30,8 @@ pub(super) fn sentences(examiner: &Examiner<'_>) -> Result<Vec<Sentence>, QueryE
         network::connections,
         network::datagrams,
         network::retransmissions,
-        cpu::switches,
+        switches::often,
+        switches::polling,
         cpu::quota,
         cpu::idle,
         disk::stuck,

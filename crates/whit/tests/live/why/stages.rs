@@ -280,6 +280,11 @@ pub(super) fn full(scratch: &Scratch) -> Staged {
     vec![Box::new(Mounted(mount)), Box::new(load)]
 }
 
+pub(super) fn polling(scratch: &Scratch) -> Staged {
+    let (culprit, _) = programs(scratch);
+    vec![Box::new(Load::start(&[&culprit, "poll"]))]
+}
+
 pub(super) fn locks(scratch: &Scratch) -> Staged {
     let (culprit, _) = programs(scratch);
     vec![Box::new(Load::start(&[&culprit, "locks"]))]

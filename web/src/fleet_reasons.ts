@@ -1,0 +1,40 @@
+// Why a machine of the fleet was slow.
+
+import * as agent from "./agent";
+import type { Window } from "./agent";
+import { element } from "./element";
+import { time, type Zone } from "./units";
+import { renew_why } from "./why";
+
+const MINUTE_MS = 60_000;
+/** Recorded expressions of a minute have gone out so long after its end. */
+const SENT_AFTER_MS = 30_000;
+
+export class FleetReasons {
+  /** The machine and the window whose reasons are shown. */
+  private shown = "";
+
+  /** Those of others are shown. */
+  forget(): void {
+    this.shown = "";
+  }
+
+  /** Shows those of a window, of one that goes with the time up to the last minute that is known. The store is asked once for each. */
+  async show(machine: string, { from_ms, to_ms }: Window, is_now: boolean, zone: Zone, signal: AbortSignal): Promise<void> {
+    const known_ms = Math.floor((to_ms - SENT_AFTER_MS) / MINUTE_MS) * MINUTE_MS;
+    const window = { from_ms, to_ms: is_now ? Math.max(known_ms, from_ms + MINUTE_MS) : to_ms };
+    const question = `${machine} ${window.to_ms} ${to_ms - from_ms}`;
+    if (question === this.shown) return;
+    const title = `Why, ${time(window.from_ms, zone)} – ${time(window.to_ms, zone)}`;
+    const ask = async () => {
+      const why = await agent.fleet_why(machine, window, signal);
+      this.shown = question;
+      return why;
+    };
+    // The plots are of use without it.
+    await renew_why(`fleet ${machine}`, title, ask, null).catch((error: Error) => {
+      if (signal.aborted) throw error;
+      element("why-state").textContent = error.message;
+    });
+  }
+}
