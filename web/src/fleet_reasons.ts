@@ -11,7 +11,7 @@ const MINUTE_MS = 60_000;
 const SENT_AFTER_MS = 30_000;
 
 export class FleetReasons {
-  /** The machine and the window whose reasons are shown. */
+  /** The machine and the window whose reasons are shown, or were asked for in vain. */
   private shown = "";
 
   /** Those of others are shown. */
@@ -26,15 +26,10 @@ export class FleetReasons {
     const question = `${machine} ${window.to_ms} ${to_ms - from_ms}`;
     if (question === this.shown) return;
     const title = `Why, ${time(window.from_ms, zone)} – ${time(window.to_ms, zone)}`;
-    const ask = async () => {
-      const why = await agent.fleet_why(machine, window, signal);
-      this.shown = question;
-      return why;
-    };
-    // The plots are of use without it.
-    await renew_why(`fleet ${machine}`, title, ask, null).catch((error: Error) => {
-      if (signal.aborted) throw error;
-      element("why-state").textContent = error.message;
+    this.shown = question;
+    await renew_why(`fleet ${machine}`, title, () => agent.fleet_why(machine, window, signal), null).catch((error: Error) => {
+      if (signal.aborted) this.shown = "";
+      else element("why-state").textContent = error.message;
     });
   }
 }

@@ -300,7 +300,8 @@ async function show_fleet(signal: AbortSignal): Promise<void> {
       plotted = `fleet ${machine}`;
       plotted_check = "";
     }
-    await Promise.all([fleet.show_one(machine, view.end_ms, zone, signal), plots!.show(shown, 1000, zone, signal), fleet_reasons.show(machine, shown, view.end_ms === null, zone, signal)]);
+    await Promise.all([fleet.show_one(machine, view.end_ms, zone, signal), plots!.show(shown, 1000, zone, signal)]);
+    void fleet_reasons.show(machine, shown, view.end_ms === null, zone, signal);
   };
   await Promise.all([machine === "" ? fleet.show_list(find, signal) : one(), ask_present(signal)]);
   say(null);

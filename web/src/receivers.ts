@@ -4,7 +4,7 @@ import { keep_focus, element, made } from "./element";
 import type { ReceiverEntry } from "./replies";
 import { duration, written } from "./units";
 
-const HEADINGS = ["receiver", "behind", "samples", "refused", "sent", "failures", "says"];
+const HEADINGS = ["receiver", "behind", "taken", "refused", "sent", "failures", "trouble"];
 
 /** Shows a table of them; nothing if there are none. */
 export function show_receivers(receivers: ReceiverEntry[]): void {

@@ -34,9 +34,13 @@ async function answer(request, response) {
   let data;
   if (url.pathname.endsWith("/write")) data = null;
   else if (url.pathname.endsWith("/values")) data = NAMES;
-  else if (query.endsWith("ms]")) {
+  else if (query.startsWith("last_over_time(whit_build_info{")) {
+    data = { resultType: "vector", result: [{ metric: { instance: HOSTILE, version: "0.1.0" }, value: [Number(form.get("time")), "1"] }] };
+  } else if (query.endsWith("ms]")) {
     ranges.push(`${query} at ${form.get("time")}`);
-    data = { resultType: "matrix", result: [] };
+    const [end, is_life] = [Number(form.get("time")), query.startsWith("whit_agent_cpu_seconds_total{")];
+    const values = Array.from({ length: 60 }, (_, place) => [end - 590 + 10 * place, String(place)]);
+    data = { resultType: "matrix", result: is_life ? [{ metric: { instance: HOSTILE }, values }] : [] };
   } else if (url.pathname.endsWith("/query")) {
     instants.push(query);
     data = { resultType: "vector", result: values(query, Number(form.get("time"))) };
@@ -54,8 +58,10 @@ async function answer(request, response) {
 }
 
 function values(query, time_s) {
+  // What is asked about one machine is answered of it.
+  const names = query.includes("{instance=") ? [HOSTILE] : NAMES.filter((name) => name !== SILENT);
   const all = (value, labels = () => ({})) =>
-    NAMES.filter((name) => name !== SILENT).map((name, place) => ({
+    names.map((name, place) => ({
       metric: { instance: name, ...labels(name, place) },
       value: [time_s, String(typeof value === "function" ? value(name, place) : value)],
     }));

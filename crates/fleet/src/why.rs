@@ -3,7 +3,7 @@
 //! The samples of the machine are asked for, and expressions are evaluated here, as its agent does: stores differ in what a rate is. Single tasks do
 //! not go out. In place of their counters stand the recorded expressions by program.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::time::Instant;
 
@@ -18,8 +18,6 @@ use text::nearest::did_you_mean;
 use crate::questions::SIGN_OF_LIFE;
 use crate::{DAY_MS, Fleet, INSTANCE, TOO_SLOW};
 
-/// The label of a job, as remote write adds it.
-const JOB: &str = "job";
 /// A recorded expression is the rate in so long a time before its sample.
 const RATE_MS: i64 = 60_000;
 /// Between two samples of a counter that is made of rates.
@@ -36,34 +34,106 @@ const RECORDED: [(&str, Option<&str>); 7] = [
     ("whit_task_thrashing_seconds_total", None),
     ("whit_task_compaction_seconds_total", None),
 ];
-const NO_TASKS: &str = "what single tasks did: the store has the twenty largest programs by each figure, and their waits for memory of all kinds together";
-const NO_PROGRAMS: &str = "who caused anything: the agent of this machine sends no recorded expressions ([recording] in its configuration)";
+const NO_TASKS: &str = "what single tasks did; the store has the twenty largest programs by each figure, and their waits for memory of all kinds together";
+const NO_PROGRAMS: &str = "who caused anything; the store has no recorded expressions of this machine in that time: they have not arrived yet, or [recording] in its agent's configuration leaves them out";
+/// The machine whose labels these are, and its version.
+const BUILD_INFO: &str = "whit_build_info";
+const VERSION: &str = "version";
+/// What an agent records at each tick.
+const EACH_TICK: &str = "whit_agent_cpu_seconds_total";
+/// The longest window.
+const MAX_WINDOW_MS: i64 = 7 * DAY_MS;
+/// Of a longer time not all samples are asked for, but so many steps.
+const MAX_WHOLE_MS: i64 = 1_800_000;
+const STEPS: i64 = 1_800;
+/// The steps in which the beginning of what the store has is looked for.
+const LOOK_STEP_MS: i64 = 300_000;
 
 impl Fleet {
-    /// Examines a window of a machine. After the deadline nothing more is asked.
+    /// Examines a window of a machine, as far as the store has it. After the deadline nothing more is asked, and no more than so many samples.
     ///
     /// # Errors
-    /// If there is no such machine, or the store does not answer.
-    pub fn why(&self, machine: &str, window: Window, deadline: Instant) -> Result<Findings, String> {
-        let selector = format!("{SIGN_OF_LIFE}{{{}}}", self.matchers);
-        let names = self.store.label_values(INSTANCE, &selector, [window.from_ms - DAY_MS, window.to_ms])?;
-        if !names.iter().any(|name| name == machine) {
-            let hint = did_you_mean(machine, names.iter().map(String::as_str));
-            return Err(format!("no machine is called \"{machine}\"{hint}"));
+    /// If there is no such machine, if the store has nothing of it in the window, or does not answer.
+    pub fn why(
+        &self,
+        machine: &str,
+        window: Window,
+        deadline: Instant,
+        most_points: usize,
+    ) -> Result<Findings, String> {
+        if window.to_ms - window.from_ms > MAX_WINDOW_MS {
+            return Err("the store is asked about a week at most".to_owned());
         }
-        let past = StoredMachine {
+        let mut past = StoredMachine {
             fleet: self,
-            machine,
+            machine: self.labels_of(machine, window)?,
+            begins_ms: None,
             deadline,
+            most_points,
             cached: RefCell::default(),
+            points: Cell::new(0),
             containers: ContainerNames::default(),
         };
-        let mut findings =
-            examine_machine(&past, window, &Limits::default()).map_err(|error| error.to_string())?;
-        let has_programs = past.has(ON_CPU, window)?;
-        findings.missing.push(if has_programs { NO_TASKS } else { NO_PROGRAMS }.to_owned());
+        let Some([first_ms, last_ms]) = past.extent_ms(EACH_TICK, window)? else {
+            return Err(format!("the store has nothing of \"{machine}\" in that time"));
+        };
+        past.begins_ms = past.begins_ms_before(window)?.map(|begins_ms| begins_ms.min(first_ms));
+        // What has not arrived yet is not 0.
+        let recorded = past.extent_ms(ON_CPU, Window { to_ms: window.to_ms + RATE_MS, ..window })?;
+        let recorded_ms = recorded.map_or(i64::MAX, |[_, recorded_ms]| recorded_ms);
+        let to_ms = last_ms.min(recorded_ms.max(window.from_ms + RATE_MS));
+        let from_ms = first_ms.min(to_ms - 1);
+        let is_late = || Instant::now() >= deadline;
+        let limits = Limits { most_points, is_interrupted: &is_late, ..Limits::default() };
+        let examined = examine_machine(&past, Window { from_ms, to_ms }, &limits);
+        let mut findings = examined.map_err(|error| error.to_string())?;
+        findings.missing.push(if recorded.is_some() { NO_TASKS } else { NO_PROGRAMS }.to_owned());
         Ok(findings)
     }
+
+    /// Returns the labels that all series of a machine have.
+    fn labels_of(&self, machine: &str, window: Window) -> Result<Vec<(String, String)>, String> {
+        let restricted = query::restricted(BUILD_INFO, (INSTANCE, machine), &self.matchers);
+        let selector = restricted.map_err(|error| error.to_string())?;
+        let expression = format!("last_over_time({selector}[{}ms])", window.to_ms - window.from_ms + DAY_MS);
+        let Answer::Vector(series) = self.store.ask(&expression, Asked::At { at_ms: window.to_ms })? else {
+            return Ok(Vec::new());
+        };
+        let labels_of = |name: &SeriesName| -> Vec<(String, String)> {
+            let labels = name.labels().filter(|(label, _)| *label != METRIC && *label != VERSION);
+            labels.map(|(label, value)| (label.to_owned(), value.to_owned())).collect()
+        };
+        let is_of_machine = |(name, _): &&(SeriesName, Point)| name.get(INSTANCE) == machine;
+        let mut all: Vec<_> = series.iter().filter(is_of_machine).map(|(name, _)| labels_of(name)).collect();
+        all.sort_unstable();
+        all.dedup();
+        match all.len() {
+            0 => Err(self.no_machine(machine, window)?),
+            1 => Ok(all.remove(0)),
+            several => Err(format!(
+                "the store has {several} machines called \"{machine}\"; [fleet] match = '{{…}}' chooses among them"
+            )),
+        }
+    }
+
+    fn no_machine(&self, machine: &str, window: Window) -> Result<String, String> {
+        let selector = format!("{SIGN_OF_LIFE}{{{}}}", self.matchers);
+        let names = self.store.label_values(INSTANCE, &selector, [window.from_ms - DAY_MS, window.to_ms])?;
+        Ok(match names.iter().any(|name| name == machine) {
+            true => format!("the store has nothing of \"{machine}\" in that time"),
+            false => {
+                let hint = did_you_mean(machine, names.iter().map(String::as_str));
+                format!("no machine is called \"{machine}\"{hint}")
+            }
+        })
+    }
+}
+
+/// Steps up to the end of a window that begin more than a day before it. A store may move them by a part of a step.
+fn in_steps(window: Window) -> Asked {
+    let steps = (window.to_ms - window.from_ms + DAY_MS) / LOOK_STEP_MS + 1;
+    let from_ms = window.to_ms - steps * LOOK_STEP_MS;
+    Asked::Between { from_ms, to_ms: window.to_ms, step_ms: LOOK_STEP_MS }
 }
 
 /// Series with their samples.
@@ -72,42 +142,86 @@ type SampledSeries = Vec<(SeriesName, Vec<Point>)>;
 /// What the store has of a machine.
 struct StoredMachine<'f> {
     fleet: &'f Fleet,
-    machine: &'f str,
+    /// The labels that all of its series have.
+    machine: Vec<(String, String)>,
+    /// Since when the store has something of it, or a day before what is asked about.
+    begins_ms: Option<i64>,
     deadline: Instant,
-    /// The samples of metrics between two times, as they were read.
+    most_points: usize,
+    /// The samples of metrics between two times, as they were read; of an instant if both are the same.
     cached: RefCell<HashMap<(String, i64, i64), SampledSeries>>,
+    /// How many samples were read.
+    points: Cell<usize>,
     /// None: the store has their names as labels.
     containers: ContainerNames,
 }
 
 impl StoredMachine<'_> {
-    /// Returns the samples of a metric between two times in milliseconds since 1970, both included, without the labels of the machine.
+    /// Returns the selector of a metric of the machine.
+    fn selector(&self, metric: &str) -> String {
+        let quoted = |value: &str| value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+        let matchers = self.machine.iter().map(|(label, value)| format!("{label}=\"{}\"", quoted(value)));
+        format!("{metric}{{{}}}", matchers.collect::<Vec<_>>().join(","))
+    }
+
+    fn ask(&self, expression: &str, asked: Asked) -> Result<Answer, String> {
+        match Instant::now() >= self.deadline {
+            true => Err(TOO_SLOW.to_owned()),
+            false => self.fleet.store.ask(expression, asked),
+        }
+    }
+
+    /// Returns the first instant of which the store has something, a day before a window at the earliest.
+    fn begins_ms_before(&self, window: Window) -> Result<Option<i64>, String> {
+        let found = self.ask(&self.selector(EACH_TICK), in_steps(window))?;
+        let Answer::Matrix(series) = found else { return Ok(None) };
+        Ok(series.iter().filter_map(|(_, points)| points.first()).map(|first| first.at_ms).min())
+    }
+
+    /// Returns when the first and the last sample of a metric in a window were.
+    fn extent_ms(&self, metric: &str, window: Window) -> Result<Option<[i64; 2]>, String> {
+        let series = self.samples(metric, window.from_ms, window.to_ms)?;
+        let times_ms = || series.iter().flat_map(|(_, points)| points).map(|point| point.at_ms);
+        Ok(times_ms().min().zip(times_ms().max()).map(|(first, last)| [first, last]))
+    }
+
+    /// Returns the samples of a metric between two times in milliseconds since 1970, both included, without the labels of the machine; at one
+    /// instant the newest.
     fn samples(&self, metric: &str, from_ms: i64, to_ms: i64) -> Result<SampledSeries, String> {
         let key = (metric.to_owned(), from_ms, to_ms);
         if let Some(cached) = self.cached.borrow().get(&key) {
             return Ok(cached.clone());
         }
-        if Instant::now() >= self.deadline {
-            return Err(TOO_SLOW.to_owned());
-        }
-        let restricted = query::restricted(metric, (INSTANCE, self.machine), &self.fleet.matchers);
-        let selector = restricted.map_err(|error| error.to_string())?;
-        // A range leaves out its first instant.
-        let expression = format!("{selector}[{}ms]", to_ms - from_ms + 1);
-        let mut series = match self.fleet.store.ask(&expression, Asked::At { at_ms: to_ms })? {
+        let (selector, length_ms) = (self.selector(metric), to_ms - from_ms);
+        let answer = match length_ms {
+            0 => self.ask(&selector, Asked::At { at_ms: to_ms })?,
+            // A range leaves out its first instant.
+            1..=MAX_WHOLE_MS => {
+                self.ask(&format!("{selector}[{}ms]", length_ms + 1), Asked::At { at_ms: to_ms })?
+            }
+            _ => {
+                let step_ms = (length_ms / STEPS).max(STEP_MS);
+                self.ask(&selector, Asked::Between { from_ms, to_ms, step_ms })?
+            }
+        };
+        let mut series = match answer {
             Answer::Matrix(series) => series,
+            Answer::Vector(series) => {
+                let at_end = |point: Point| vec![Point { at_ms: to_ms, ..point }];
+                series.into_iter().map(|(name, point)| (name, at_end(point))).collect()
+            }
             _ => Vec::new(),
         };
         for (name, points) in &mut series {
-            [INSTANCE, JOB].into_iter().for_each(|label| drop(name.take(label)));
+            self.machine.iter().for_each(|(label, _)| drop(name.take(label)));
             points.retain(|point| (from_ms..=to_ms).contains(&point.at_ms));
+            self.points.set(self.points.get() + points.len());
+        }
+        if self.points.get() > self.most_points {
+            return Err("the store has too many samples of that time: ask about less".to_owned());
         }
         self.cached.borrow_mut().insert(key, series.clone());
         Ok(series)
-    }
-
-    fn has(&self, metric: &str, window: Window) -> Result<bool, String> {
-        Ok(!self.samples(metric, window.from_ms, window.to_ms + RATE_MS)?.is_empty())
     }
 
     /// Returns a counter of tasks, made of the rates of programs. `is_part`: it is a part of a sum that stands elsewhere, and does not rise.
@@ -132,15 +246,17 @@ impl StoredMachine<'_> {
 
 /// Returns a counter that rises as some rates say, each of which is that of the minute before it.
 fn counted(rates: &[Point], from_ms: i64, to_ms: i64) -> Vec<Point> {
+    let step_ms = ((to_ms - from_ms) / STEPS).max(STEP_MS);
     let mut rates = rates.iter().peekable();
     let mut value = 0.0;
     let mut counter = vec![Point { at_ms: from_ms, value }];
     let mut at_ms = from_ms;
     while at_ms < to_ms {
-        at_ms = (at_ms + STEP_MS).min(to_ms);
+        let before_ms = at_ms;
+        at_ms = (at_ms + step_ms).min(to_ms);
         while rates.next_if(|rate| rate.at_ms < at_ms).is_some() {}
         let rate = rates.peek().filter(|rate| rate.at_ms - RATE_MS < at_ms && rate.value.is_finite());
-        value += rate.map_or(0.0, |rate| rate.value) * STEP_MS as f64 / 1000.0;
+        value += rate.map_or(0.0, |rate| rate.value) * (at_ms - before_ms) as f64 / 1000.0;
         counter.push(Point { at_ms, value });
     }
     counter
@@ -158,6 +274,8 @@ impl Source for StoredMachine<'_> {
             Some((_, recorded)) => {
                 self.counter(metric, recorded.unwrap_or(MEMORY), recorded.is_none(), range)?
             }
+            // Of a series that has ended an instant knows, and not a range.
+            None if selection.is_newest => self.samples(metric, selection.to_ms, selection.to_ms)?,
             None => self.samples(metric, selection.from_ms, selection.to_ms)?,
         };
         let selected = series.into_iter().filter(|(name, _)| selection.is_met_by(name));
@@ -175,12 +293,15 @@ impl MachinePast for StoredMachine<'_> {
     }
 
     fn begins_ms(&self) -> Option<i64> {
-        // A store keeps more than an agent. What it does not have has no answer.
-        Some(0)
+        self.begins_ms
     }
 
     fn sees_all(&self) -> bool {
         true
+    }
+
+    fn knows_cgroups(&self) -> bool {
+        false
     }
 
     fn container_names(&self) -> &ContainerNames {

@@ -1,20 +1,24 @@
 //! Requests to a receiver, and what its answers mean.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use formats::remote_write::{SAMPLES_WRITTEN, Version, encode};
 use history::past::metadata;
 use http_client::{Client, client_with, described};
 use jiff::{SignedDuration, Timestamp};
 
+use crate::fate::Refusal;
 use crate::options::ReceiverOptions;
-use crate::shipment::{Refusal, Shipment};
+use crate::shipment::Shipment;
 
 /// The most of an answer that is read, in bytes, and of its text that is shown, in letters.
 const MAX_ANSWER_BYTES: u64 = 4096;
 const MAX_SHOWN: usize = 200;
 /// The longest pause that a receiver can ask for.
 const MAX_PAUSE: Duration = Duration::from_secs(300);
+
+/// A receiver of version 1 may be another one some time later.
+const ASKED_AGAIN: Duration = Duration::from_secs(3600);
 
 /// The longest request by which the receiver's clock is read.
 const MAX_TO_SET_BY: SignedDuration = SignedDuration::from_secs(1);
@@ -35,9 +39,21 @@ pub(crate) struct Later {
 enum Answer {
     /// How many samples were written, if the receiver says that.
     Taken(Option<u64>),
+    /// Some samples were written, so many, and the others refused: all of it again would be refused for what was written.
+    TakenInPart(u64, Refusal),
     Refused(Refusal),
     /// It does not know this version of the protocol, and has found nothing in the request.
     NotUnderstood,
+}
+
+/// What a receiver answers.
+struct Reply {
+    status: u16,
+    /// How many samples it has written, if it says that.
+    written: Option<u64>,
+    message: String,
+    /// The pause that it wants.
+    after: Option<Duration>,
 }
 
 /// The way to a receiver.
@@ -50,6 +66,8 @@ pub(crate) struct Delivery {
     chosen_version: Option<Version>,
     /// The version that the receiver takes; `None`: it was not asked yet.
     pub(crate) version: Option<Version>,
+    /// When it was asked.
+    version_at: Option<Instant>,
     /// How far the clock here is ahead of the receiver's, in seconds, by the date of its last answer.
     pub(crate) clock_ahead_s: Option<f64>,
 }
@@ -60,7 +78,7 @@ impl Delivery {
         let client = client_with(options.timeout, 0, &options.tls);
         let (url, headers) = (options.url.clone(), options.headers.clone());
         let version = options.version;
-        Self { client, url, headers, chosen_version: version, version, clock_ahead_s: None }
+        Self { client, url, headers, chosen_version: version, version, version_at: None, clock_ahead_s: None }
     }
 
     /// Makes the next request of a shipment, which is divided if the receiver refuses it.
@@ -75,15 +93,19 @@ impl Delivery {
             let refusal = Refusal { message: "larger than snappy can be".to_owned(), is_too_large: true };
             return shipment.divide(request, &refusal).map_err(refuses_all);
         };
-        match self.post(version, &body) {
+        match self.deliver(version, &body) {
             // Another program is behind the address now, and has understood nothing of it.
             Ok(Answer::NotUnderstood) => {
                 shipment.put_back(request);
-                self.version = Some(Version::One);
+                (self.version, self.version_at) = (Some(Version::One), Some(Instant::now()));
                 Ok(())
             }
             Ok(Answer::Taken(written)) => {
                 shipment.take(&request, body.len(), written);
+                Ok(())
+            }
+            Ok(Answer::TakenInPart(written, refusal)) => {
+                shipment.take_part(&request, body.len(), written, refusal.message);
                 Ok(())
             }
             Ok(Answer::Refused(refusal)) => shipment.divide(request, &refusal).map_err(refuses_all),
@@ -99,20 +121,54 @@ impl Delivery {
     }
 
     /// Returns the version that the receiver takes. It is asked by a request without series, whose answer says whether it was understood.
+    ///
+    /// # Errors
+    /// If it cannot be reached, or wants to be asked later.
     fn negotiated(&mut self) -> Result<Version, Later> {
-        if let Some(version) = self.version {
+        let is_fresh = self.version_at.is_none_or(|at| at.elapsed() < ASKED_AGAIN);
+        if let Some(version) = self.version.filter(|version| *version == Version::Two || is_fresh) {
             return Ok(version);
         }
         let nothing = encode(Version::Two, std::iter::empty(), metadata).unwrap_or_default();
-        let version = match self.post(Version::Two, &nothing)? {
-            Answer::Taken(_) => Version::Two,
-            Answer::Refused(_) | Answer::NotUnderstood => Version::One,
+        let reply = self.post(Version::Two, &nothing)?;
+        let version = match reply.status {
+            200..300 if reply.written.is_some() => Version::Two,
+            // Who is not let in, or is asked to wait, is not answered.
+            401 | 403 | 408 | 429 | 502..=504 => return Err(later(reply)),
+            _ => Version::One,
         };
-        self.version = Some(version);
+        (self.version, self.version_at) = (Some(version), Some(Instant::now()));
         Ok(version)
     }
 
-    fn post(&mut self, version: Version, body: &[u8]) -> Result<Answer, Later> {
+    /// Sends samples.
+    fn deliver(&mut self, version: Version, body: &[u8]) -> Result<Answer, Later> {
+        let reply = self.post(version, body)?;
+        // Those of version 1 have no such header, or one that says nothing.
+        let written = reply.written.filter(|_| version == Version::Two);
+        match reply.status {
+            200..300 if version == Version::Two && written.is_none() => Ok(Answer::NotUnderstood),
+            200..300 => Ok(Answer::Taken(written)),
+            415 if version == Version::Two => Ok(Answer::NotUnderstood),
+            // Conflict is Thanos' word for samples that are older than others.
+            400 | 409 | 413 | 422 => {
+                let is_too_large = reply.status == 413;
+                let refusal = Refusal { message: reply.message, is_too_large };
+                Ok(match written.filter(|written| *written > 0 && !is_too_large) {
+                    Some(written) => Answer::TakenInPart(written, refusal),
+                    None => Answer::Refused(refusal),
+                })
+            }
+            415 => {
+                // It may take version 2 alone.
+                self.version = self.chosen_version;
+                Err(later(reply))
+            }
+            _ => Err(later(reply)),
+        }
+    }
+
+    fn post(&mut self, version: Version, body: &[u8]) -> Result<Reply, Later> {
         let mut request = self.client.post(&self.url);
         let own = self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         for (name, value) in version.headers().into_iter().chain(own) {
@@ -125,36 +181,25 @@ impl Delivery {
         let begun = Timestamp::now();
         let mut response = request.send(body).map_err(|error| unreached(&error))?;
         let ended = Timestamp::now();
-        let date = response.headers().get("date").and_then(|value| value.to_str().ok());
-        self.clock_ahead_s = date.and_then(|date| ahead_s([begun, ended], date)).or(self.clock_ahead_s);
+        let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
+        let ahead_s = header("date").and_then(|date| ahead_s([begun, ended], date));
         let status = response.status();
-        let after = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
-        let after = after.and_then(|text| pause_of(text, ended));
+        let after = header("retry-after").and_then(|text| pause_of(text, ended));
         let after = after.map(|after| after.min(MAX_PAUSE));
-        let written = response.headers().get(SAMPLES_WRITTEN).and_then(|value| value.to_str().ok());
-        let written = written.and_then(|value| value.trim().parse().ok());
+        let written = header(SAMPLES_WRITTEN).and_then(|value| value.trim().parse().ok());
+        self.clock_ahead_s = ahead_s.or(self.clock_ahead_s);
         // Read to its end, so that the connection is used again; the rest of a longer one is not waited for.
         let text =
             response.body_mut().with_config().limit(MAX_ANSWER_BYTES).lossy_utf8(true).read_to_string();
-        if status.is_success() {
-            return Ok(match version {
-                Version::Two if written.is_none() => Answer::NotUnderstood,
-                _ => Answer::Taken(written),
-            });
-        }
         let message = message(status.as_str(), status.canonical_reason(), &text.unwrap_or_default());
-        match status.as_u16() {
-            // Conflict is Thanos' word for samples that are older than others.
-            400 | 409 | 413 | 422 => {
-                Ok(Answer::Refused(Refusal { message, is_too_large: status.as_u16() == 413 }))
-            }
-            415 if version == Version::Two => Ok(Answer::NotUnderstood),
-            status => {
-                let is_unreached = matches!(status, 502 | 504);
-                Err(Later { message, is_unreached, refuses_all: false, after })
-            }
-        }
+        Ok(Reply { status: status.as_u16(), written, message, after })
     }
+}
+
+/// An answer after which a request is made again.
+fn later(reply: Reply) -> Later {
+    let is_unreached = matches!(reply.status, 502 | 504);
+    Later { message: reply.message, is_unreached, refuses_all: false, after: reply.after }
 }
 
 /// How far a clock is ahead of that of an answer's date, in seconds: the answer was made between two instants, and a date has no fraction.

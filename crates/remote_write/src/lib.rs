@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod delivery;
+mod fate;
 mod options;
 mod pause;
 mod progress;

@@ -27,9 +27,8 @@ const CPU_RATIO: f64 = 0.2;
 const AHEAD_NS: i64 = 1_000_000_000;
 const SINCE_SET_BACK_NS: i64 = 10_000_000_000;
 
-/// What is said of samples that a receiver has not written, although it has taken their request.
-const UNNAMED: &str = "series that it does not name";
-const UNWRITTEN: &str = "it answered with success, and that it has written fewer samples than there were";
+/// Stands for the series of samples that a receiver has not written, of a request that it has taken.
+const UNNAMED: &str = "(not named)";
 
 /// The progress of a receiver; `None`: its thread has not begun.
 pub(crate) type SharedProgress = Arc<Mutex<Option<Progress>>>;
@@ -365,8 +364,17 @@ impl Sending {
             self.progress.refuse(name.to_string(), count, message);
         }
         if shipment.unwritten_count > 0 {
-            self.progress.refuse(UNNAMED.to_owned(), shipment.unwritten_count, UNWRITTEN);
+            self.progress.refuse(UNNAMED.to_owned(), shipment.unwritten_count, &shipment.unwritten_message);
         }
+        let unwritten = (shipment.unwritten_count > 0).then(|| {
+            format!(
+                "remote write to {}: {} samples of a request that was taken were not written: {}",
+                self.options.name,
+                shipment.unwritten_count,
+                shipment.unwritten_message.shown()
+            )
+        });
+        self.log.fault("samples that are not written", unwritten);
         shipment.teach(&mut self.suspects);
         let name = &self.options.name;
         let refused = self.suspects.first().map(|(series, message)| {

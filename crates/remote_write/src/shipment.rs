@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use formats::series_name::SeriesName;
 
+use crate::fate::{Fate, Refusal, is_late};
 use crate::samples::NextSamples;
 use crate::suspects::Suspects;
 use crate::whole_refusal::WholeRefusal;
@@ -17,8 +18,8 @@ const MAX_ALONE: usize = 20;
 const MAX_REFUSED: usize = 1000;
 /// So many series of a request are too late one by one while nothing of it is taken: then the answer to it was lost.
 const MAX_LATE: usize = 100;
-/// What receivers say of samples that are older than those that they have.
-const LATE: [&str; 5] = ["out of order", "out-of-order", "duplicate sample", "out of bounds", "too old"];
+/// What is said of samples that a receiver has not written, although it has taken their request.
+const UNWRITTEN: &str = "success, but fewer samples were written than there were";
 
 /// Samples of a series of a shipment.
 #[derive(Clone, Debug)]
@@ -33,16 +34,6 @@ pub(crate) struct Request {
     /// The place of the request that it is a part of, among those that were to be made at first.
     root: usize,
     pieces: Vec<Piece>,
-}
-
-/// What became of a request that was to be made at first, and of its parts.
-#[derive(Clone, Copy, Debug, Default)]
-struct Fate {
-    is_taken: bool,
-    /// Pieces that were refused.
-    refused: usize,
-    /// Those of them that are older than what the receiver has, as it says: that is no trouble of the receiver.
-    late: usize,
 }
 
 /// Samples on their way to a receiver. It stays the same until all are taken or refused, however often that is tried: a request that is made
@@ -64,8 +55,9 @@ pub(crate) struct Shipment {
     pub(crate) requests_count: u64,
     pub(crate) sent_bytes: u64,
     pub(crate) taken_count: u64,
-    /// Samples of requests that were taken, which the receiver has not written, as it says.
+    /// Samples of requests that were taken, which the receiver has not written, as it says, and what it said last.
     pub(crate) unwritten_count: u64,
+    pub(crate) unwritten_message: String,
     /// What was refused: the place of the series, how many samples, and what the receiver said. The first of them were not sent.
     refused: Vec<(usize, usize, String)>,
     aside: usize,
@@ -101,6 +93,7 @@ impl Shipment {
             sent_bytes: 0,
             taken_count: 0,
             unwritten_count: 0,
+            unwritten_message: String::new(),
             aside: refused.len(),
             refused,
         }
@@ -131,6 +124,15 @@ impl Shipment {
         let taken = written.map_or(sent, |written| written.min(sent));
         self.taken_count += taken;
         self.unwritten_count += sent - taken;
+        if taken < sent {
+            self.unwritten_message = UNWRITTEN.to_owned();
+        }
+    }
+
+    /// Counts a request of which only some samples were written. Which ones the receiver does not say, and all of it again would be refused.
+    pub(crate) fn take_part(&mut self, request: &Request, bytes: usize, written: u64, message: String) {
+        self.take(request, bytes, Some(written));
+        self.unwritten_message = message;
     }
 
     /// Puts back a request that is to be made again.
@@ -220,6 +222,7 @@ impl Shipment {
         self.whole_refusal = Some(WholeRefusal::after(self.whole_refusal));
         self.refused.truncate(self.aside);
         self.fates.fill(Fate::default());
+        self.unwritten_count = 0;
         (self.waiting, self.refused_requests) = (self.first.clone(), 0);
         Err(format!("it refuses everything: {}", answer.message))
     }
@@ -231,11 +234,6 @@ impl Shipment {
         let refused = pieces.iter().map(|piece| (piece.series, piece.samples.len(), message.to_owned()));
         self.refused.extend(refused);
     }
-}
-
-/// Returns whether a receiver says that samples are older than those that it has.
-fn is_late(message: &str) -> bool {
-    LATE.iter().any(|words| message.contains(words))
 }
 
 /// Divides pieces into requests, the first one last.
@@ -254,13 +252,6 @@ fn requests_of(pieces: Vec<Piece>) -> Vec<Vec<Piece>> {
     }
     requests.reverse();
     requests
-}
-
-/// The answer that something about the samples is wrong.
-#[derive(Debug)]
-pub(crate) struct Refusal {
-    pub(crate) message: String,
-    pub(crate) is_too_large: bool,
 }
 
 #[cfg(test)]

@@ -67,10 +67,13 @@ fn receiver(table: &Options<'_, '_>, relabelling: Relabelling, host: &str) -> Re
     let version = match table.text("version")? {
         None => None,
         Some("1.0") => Some(Version::One),
+        Some("2.0") => Some(Version::Two),
         Some(other) => {
             return Err(table.fault_of(
                 "version",
-                format!("\"{other}\": expected \"1.0\"; without it, 2.0 where the receiver takes it"),
+                format!(
+                    "\"{other}\": expected \"1.0\" or \"2.0\"; without it, 2.0 where the receiver takes it"
+                ),
             ));
         }
     };
@@ -140,7 +143,7 @@ mod tests {
             ("url = \"http://s\"\nmatch = [\"{\"]", "\"{\": "),
             ("url = \"http://s\"\nlabels = { a-b = \"c\" }", "\"a-b\" cannot stand in labels"),
             ("url = \"http://s\"\nheaders = { Host = \"c\" }", "\"Host\" cannot stand in headers"),
-            ("url = \"http://s\"\nversion = \"3\"", "\"3\": expected \"1.0\""),
+            ("url = \"http://s\"\nversion = \"3\"", "\"3\": expected \"1.0\" or"),
             ("url = \"http://s\"\nuser = \"c\"", "user and password"),
             ("url = \"http://s\"\nuser = \"c\"\ntoken = \"d\"", "either a token"),
             ("url = \"http://s\"\ninterval = \"10ms\"", "expected 1s to 1h"),

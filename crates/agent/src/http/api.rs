@@ -35,8 +35,8 @@ const RECALLED_PAUSE: Duration = Duration::from_secs(5);
 /// The most points that an evaluation may have in memory, all its parts counted: 64 MB. Copies and what a source keeps are a multiple of
 /// that.
 const MAX_POINTS: usize = 4_000_000;
-/// All memory of the process for each of them: two evaluations at a time, samples on their way into them, and all else.
-const BYTES_A_POINT: u64 = 256;
+/// The memory that a process needs for each of them, at least.
+const BYTES_A_POINT: u64 = 48;
 /// The most values of an answer: as JSON each takes some 200 bytes until it is sent.
 const MAX_ANSWERED: usize = 1_000_000;
 /// Selectors of a request.

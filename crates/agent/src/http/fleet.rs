@@ -6,7 +6,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 
 use super::answers;
-use super::api::Form;
+use super::api::{Form, limits};
 use super::page::{queries, reply, steps, time_ms, why_reply, window};
 use super::reply::{Refusal, success};
 use super::shared::{SeesAll, Shared};
@@ -40,7 +40,9 @@ pub(super) async fn why(
 ) -> Result<Response, Refusal> {
     let form = Form::read(request).await?;
     let (machine, window) = (form.needed("machine")?.to_owned(), window(&form)?);
-    Ok(success(&why_reply(shared.fleet.why(machine, window).await?)))
+    // Samples come as text, which takes several times as much memory.
+    let most_points = limits(&|| false).most_points / 8;
+    Ok(success(&why_reply(shared.fleet.why(machine, window, most_points).await?)))
 }
 
 /// The answers to expressions about one machine.

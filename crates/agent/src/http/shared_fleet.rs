@@ -110,13 +110,18 @@ impl SharedFleet {
         uses.map(|uses| json!(uses)).map_err(of_store)
     }
 
-    /// Examines a window of one machine.
-    pub(super) async fn why(&self, machine: String, window: Window) -> Result<Findings, Refusal> {
+    /// Examines a window of one machine, reading no more than so many samples.
+    pub(super) async fn why(
+        &self,
+        machine: String,
+        window: Window,
+        most_points: usize,
+    ) -> Result<Findings, Refusal> {
         let fleet = self.fleet()?;
         let turn = Arc::clone(&self.reasons).lock_owned().await;
         let ask = move || {
             let _turn = turn;
-            fleet.why(&machine, window, Instant::now() + LONGEST)
+            fleet.why(&machine, window, Instant::now() + LONGEST, most_points)
         };
         blocking(ask).await?.map_err(of_store)
     }

@@ -14,6 +14,8 @@ use crate::options::AgentOptions;
 
 /// The limit of private memory, if that of the cgroup is not lower. An allocation beyond it fails, which ends the process.
 const MAX_BYTES: u64 = 1 << 30;
+/// Below this it would not run at all: memory that is reserved counts as well as what is used. There the OOM killer ends it.
+const MIN_BYTES: u64 = 128 << 20;
 /// Makes the OOM killer choose this process before the recorder: proc_pid_oom_score_adj(5).
 const OOM_SCORE: &str = "500";
 
@@ -21,7 +23,8 @@ const OOM_SCORE: &str = "500";
 pub(super) fn set_limits() {
     let _ = fs::write("/proc/self/oom_score_adj", OOM_SCORE);
     // What reaches the limit of the cgroup lets the OOM killer choose, and the recorder is in the same one.
-    probe::limit_own_memory(cgroup_limit().map_or(MAX_BYTES, |limit| limit.0.min(MAX_BYTES)));
+    let affordable = cgroup_limit().map_or(MAX_BYTES, |limit| limit.0 / 4 * 3);
+    probe::limit_own_memory(affordable.clamp(MIN_BYTES, MAX_BYTES));
     probe::lower_priority();
 }
 

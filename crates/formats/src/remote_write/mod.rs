@@ -2,6 +2,7 @@
 //!
 //! <https://prometheus.io/docs/specs/prw/remote_write_spec/> and <https://prometheus.io/docs/specs/prw/remote_write_spec_2_0/>
 
+mod sample;
 mod version_1;
 mod version_2;
 
@@ -42,22 +43,6 @@ impl Version {
             ("X-Prometheus-Remote-Write-Version", version),
         ]
     }
-}
-
-#[derive(Clone, Copy, PartialEq, Message)]
-struct Sample {
-    #[prost(double, tag = "1")]
-    value: f64,
-    /// Since 1970.
-    #[prost(int64, tag = "2")]
-    milliseconds: i64,
-}
-
-fn samples_of(samples: &[(i64, f64)]) -> Vec<Sample> {
-    samples
-        .iter()
-        .map(|(milliseconds, value)| Sample { value: *value, milliseconds: *milliseconds })
-        .collect()
 }
 
 /// Returns the body of a request: series, each with its samples in the order of time, in milliseconds since 1970. `metadata` returns the kind of a metric,

@@ -2,7 +2,7 @@
 
 use prost::Message;
 
-use super::{Sample, samples_of};
+use super::sample::{Sample, samples_of};
 use crate::series_name::SeriesName;
 
 #[derive(Clone, PartialEq, Message)]

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use prost::Message;
 
-use super::{Sample, samples_of};
+use super::sample::{Sample, samples_of};
 use crate::series_name::SeriesName;
 
 #[derive(Clone, PartialEq, Message)]

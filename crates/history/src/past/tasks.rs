@@ -16,7 +16,7 @@ use crate::task_sums::{MinuteGroups, Span};
 
 /// The most series of tasks in an answer, where that many samples are allowed, and how many samples each counts as.
 const MAX_SERIES: usize = 1_000_000;
-const POINTS_A_SERIES: usize = 4;
+const POINTS_A_SERIES: usize = 16;
 /// Times before an instant in which its round is looked for, in milliseconds, the likeliest first.
 const NEWEST_WITHIN_MS: [i64; 3] = [3_000, 75_000, i64::MAX];
 

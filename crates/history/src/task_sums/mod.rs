@@ -12,6 +12,7 @@ mod file;
 mod hour;
 mod minute;
 mod recent;
+mod replay;
 mod span;
 mod summarizer;
 mod upkeep;

@@ -5,8 +5,8 @@ use std::ops::Range;
 use store::{History, StoreError};
 
 use super::file::SumsFile;
+use super::replay::make;
 use super::span::{MINUTE_MS, Span, whole_ten_seconds};
-use super::summarizer::make;
 
 /// Makes those that are missing from a minute on, and forgets all others; all of them if `first` is `None`. Returns their end in milliseconds since
 /// 1970.

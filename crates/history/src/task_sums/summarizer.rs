@@ -14,8 +14,9 @@ use store::{History, StoreError};
 use super::boots::Boots;
 use super::file::SumsFile;
 use super::hour::HourBuilder;
-use super::minute::{MinuteBuilder, MinuteSums};
+use super::minute::MinuteSums;
 use super::recent::make_recent;
+use super::replay::make;
 use super::span::{MINUTE_MS, Span, whole_hours, whole_minutes};
 
 /// Between two looks at the clock.
@@ -152,7 +153,9 @@ impl Summarizer {
         };
         if !made.is_empty() {
             let cost = probe::own_thread_cpu_time().saturating_sub(begun);
-            self.is_costly = cost.0 / made.len() as u64 > COSTLY.0;
+            // One that is about as costly as this is divided or not for long.
+            let least = if self.is_costly { COSTLY.0 / 2 } else { COSTLY.0 };
+            self.is_costly = cost.0 / made.len() as u64 > least;
         }
         file.write(&made, &forgotten)?;
         let mut hours = missing_hours(file, &there)?;
@@ -218,30 +221,6 @@ pub(super) fn minutes_of(history: &History) -> Result<Range<i64>, StoreError> {
 fn last_run(minutes: &[i64]) -> &[i64] {
     let run = minutes.chunk_by(|one, next| *next == one + 1).next_back().unwrap_or_default();
     &run[run.len().saturating_sub(MINUTES_AT_ONCE)..]
-}
-
-/// Makes the sums of some spans of one kind that follow one another, by one replay.
-pub(super) fn make(
-    history: &History,
-    kind: impl Fn(i64) -> Span,
-    numbers: Range<i64>,
-) -> Result<Vec<(Span, MinuteSums)>, StoreError> {
-    let (first, last) = (kind(numbers.start), kind(numbers.end - 1));
-    let [from_ms, to_ms] = [first.range_ms()[0], last.range_ms()[1] + 1];
-    let mut replay = history.tasks(from_ms * 1_000_000, to_ms * 1_000_000 - 1)?;
-    // Not one after the other: the clock may have been set.
-    let mut builders: Vec<MinuteBuilder> = numbers.clone().map(|_| MinuteBuilder::default()).collect();
-    while replay.advance()? {
-        let at_ms = replay.round().clock.realtime.0.cast_signed() / 1_000_000;
-        let number = at_ms.div_euclid(first.length_ms());
-        let place = usize::try_from(number - numbers.start).unwrap_or(usize::MAX);
-        if let Some(builder) = builders.get_mut(place) {
-            builder.add(at_ms, &mut replay)?;
-        }
-    }
-    let boots = Boots::of(history)?;
-    let sums = builders.into_iter().map(|builder| builder.finish(&boots));
-    Ok(numbers.map(kind).zip(sums).collect())
 }
 
 /// Makes the sums of all whole minutes of a history, as the thread would.

@@ -9,8 +9,9 @@ use super::boots::Boots;
 use super::file::SumsFile;
 use super::minute::MinuteSums;
 use super::recent::whole_since;
+use super::replay::make;
 use super::span::{Span, whole_hours};
-use super::summarizer::{make, make_hour, merged, minutes_of, missing_hours, not_there};
+use super::summarizer::{make_hour, merged, minutes_of, missing_hours, not_there};
 
 /// Minutes that are replayed at once: before each replay some others are read for nothing.
 const MINUTES_AT_ONCE: usize = 30;

@@ -22,6 +22,8 @@ pub(super) struct Examiner<'p> {
     begins_ms: i64,
     /// The requester sees the tasks of all users.
     pub(super) sees_all: bool,
+    /// It is known which tasks are in which cgroup.
+    pub(super) knows_cgroups: bool,
 }
 
 /// A part of a machine's work, by who does it.
@@ -42,7 +44,8 @@ pub(super) struct Share {
 impl<'p> Examiner<'p> {
     pub(super) fn new(past: &'p dyn MachinePast, window: Window, limits: &'p Limits<'p>) -> Self {
         let begins_ms = past.begins_ms().unwrap_or(window.from_ms);
-        Self { past, limits, window, begins_ms, sees_all: past.sees_all() }
+        let (sees_all, knows_cgroups) = (past.sees_all(), past.knows_cgroups());
+        Self { past, limits, window, begins_ms, sees_all, knows_cgroups }
     }
 
     /// Writes the window, for which `[W]` stands in an expression, as a range of the language.

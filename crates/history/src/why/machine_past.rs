@@ -25,6 +25,9 @@ pub trait MachinePast {
     /// Returns whether the tasks of all users are seen.
     fn sees_all(&self) -> bool;
 
+    /// Returns whether it is known which tasks are in which cgroup.
+    fn knows_cgroups(&self) -> bool;
+
     /// The names of containers whose ids cgroups have.
     fn container_names(&self) -> &ContainerNames;
 }
@@ -45,6 +48,10 @@ impl MachinePast for BatchedSource<'_> {
 
     fn sees_all(&self) -> bool {
         self.past().sees_all()
+    }
+
+    fn knows_cgroups(&self) -> bool {
+        true
     }
 
     fn container_names(&self) -> &ContainerNames {

@@ -58,7 +58,14 @@ impl TaskRecorder {
         let is_other = self.rounds_since_base >= BASE_ROUNDS || boot != self.key.boot;
         let rows = self.open.living.rows() + self.open.ended.rows();
         let is_full = self.open.rounds.rows() >= MAX_ROUNDS || rows >= MAX_ROWS;
-        if is_other || is_full || self.encoder.is_empty() {
+        // What is before a clock that was set back is told from what follows by the times of chunks.
+        let was_set_back = self
+            .open
+            .rounds
+            .rows()
+            .checked_sub(1)
+            .is_some_and(|last| self.open.clock(last).realtime > tick.store.clock().realtime);
+        if is_other || is_full || was_set_back || self.encoder.is_empty() {
             self.close();
             self.key = ChunkKey { id: self.key.id + 1, boot, ..self.key };
         }

@@ -149,7 +149,7 @@ impl Client {
             }
             if !self.output.is_empty() {
                 // Until the last answer: it is a part of what is measured.
-                self.account.last = Some(now);
+                self.account.last = self.account.last.max(Some(now));
             }
             let is_full = self.output.len() >= MAX_WAITING_BYTES;
             if !self.flush()? {

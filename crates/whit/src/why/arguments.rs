@@ -1,5 +1,6 @@
 //! Options of `whit why`.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use ::history::why::Target;
@@ -121,9 +122,11 @@ pub(crate) fn from_matches(matches: &ArgMatches) -> Result<WhyArgs, Failure> {
         ends_now: !matches.contains_id("until") && !matches.contains_id("at"),
         origin: match (origin(matches), time) {
             // Of an agent that cannot be asked: the machine is observed.
-            (Err(_), Time::Last { .. }) if !matches.contains_id("from") || stored.is_some() => {
+            (Err(_), Time::Last { .. }) if !matches.contains_id("from") => {
                 PastOrigin::Directory(data_directory(matches)?)
             }
+            // The store is asked.
+            (Err(_), _) if stored.is_some() => PastOrigin::Directory(PathBuf::new()),
             (origin, _) => origin?,
         },
         stored,

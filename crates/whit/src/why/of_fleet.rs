@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use ::fleet::Fleet;
 use ::history::why::Window;
+use ::query::Limits;
 use command::failure::Failure;
 
 use super::arguments::{StoredMachine, Time, WhyArgs};
@@ -27,7 +28,9 @@ pub(super) fn run(machine: &StoredMachine, args: &WhyArgs) -> Result<ExitCode, F
     };
     let window = Window { from_ms, to_ms };
     let fleet = Fleet::new(&machine.store, MAX_QUESTION);
-    let examined = during(window, || fleet.why(&machine.name, window, Instant::now() + LONGEST));
+    let examined = during(window, || {
+        fleet.why(&machine.name, window, Instant::now() + LONGEST, Limits::default().most_points)
+    });
     let findings = examined.map_err(Failure::new)?;
     print(&Answer { findings, window, fixed_at }, &[], args)?;
     Ok(ExitCode::SUCCESS)

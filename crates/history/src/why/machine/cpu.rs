@@ -119,6 +119,10 @@ fn of_quota(examiner: &Examiner<'_>, most: Share) -> Result<Sentence, QueryError
 
 /// Waits for a CPU while CPUs are idle, which no quota explains.
 pub(super) fn idle(examiner: &Examiner<'_>) -> Found {
+    // A quota explains it, and which tasks it holds is not known.
+    if !examiner.knows_cgroups && !throttled(examiner)?.is_empty() {
+        return Ok(None);
+    }
     let (cpus, waits, idle_part) = (cpus(examiner)?, waits(examiner)?, idle_part(examiner)?);
     let (Some((count, busy)), Some(waits), Some(idle_part)) = (cpus, waits, idle_part) else {
         return Ok(None);

@@ -220,6 +220,6 @@ fn holds_waiters(examiner: &Examiner<'_>, cgroup: &Share) -> Result<bool, QueryE
     let in_it = examiner.part_in(cgroup.name.get("cgroup"), BLOCK_IO_COUNTER)?;
     let of_all = examiner.number(&format!("sum({BLOCK_IO})"))?;
     // The tasks of others may be in it, and are not seen.
-    let if_unknown = examiner.sees_all;
+    let if_unknown = examiner.sees_all && examiner.knows_cgroups;
     Ok(in_it.zip(of_all).map_or(if_unknown, |(part, all)| part.value >= all.value / 2.0))
 }

@@ -262,7 +262,8 @@ fn limit_of_waits(examiner: &Examiner<'_>, waits: &[&str]) -> Result<Option<(Sha
     for bound in [Bound::Limit, Bound::High] {
         for cgroup in innermost(examiner, bound.counter())? {
             let is_most = match &of_all {
-                None => true,
+                None => examiner.knows_cgroups,
+                Some(_) if !examiner.knows_cgroups => false,
                 Some(all) => {
                     let in_it = examiner.number(&sum_of(&waits, &of_cgroup(cgroup.name.get("cgroup"))))?;
                     in_it.is_none_or(|part| part.value > all.value * MIN_PART)
