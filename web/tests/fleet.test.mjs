@@ -148,7 +148,7 @@ test("a machine has the plots of this one, of its own series alone", async () =>
   assert.equal(await page.locator("#fleet-title").textContent(), HOSTILE);
   await until("it is asked for", () => times.length > 0);
   const wanted = `instance=${JSON.stringify(HOSTILE)}`;
-  await page.locator("#why .missing", { hasText: "sends no recorded expressions" }).waitFor();
+  await page.locator("#why .missing", { hasText: "has no recorded expressions" }).waitFor();
   assert.ok(ranges.length > 20, `${ranges.length} questions`);
   // Why it is so is asked once in a minute.
   assert.equal(new Set(ranges).size, ranges.length);

@@ -366,15 +366,7 @@ impl Sending {
         if shipment.unwritten_count > 0 {
             self.progress.refuse(UNNAMED.to_owned(), shipment.unwritten_count, &shipment.unwritten_message);
         }
-        let unwritten = (shipment.unwritten_count > 0).then(|| {
-            format!(
-                "remote write to {}: {} samples of a request that was taken were not written: {}",
-                self.options.name,
-                shipment.unwritten_count,
-                shipment.unwritten_message.shown()
-            )
-        });
-        self.log.fault("samples that are not written", unwritten);
+        self.say_unwritten(&shipment);
         shipment.teach(&mut self.suspects);
         let name = &self.options.name;
         let refused = self.suspects.first().map(|(series, message)| {

@@ -8,6 +8,7 @@ use text::printable::Shown as _;
 
 use super::{Sending, now_ns};
 use crate::delivery::Later;
+use crate::shipment::Shipment;
 use crate::source::ORIGIN_COUNT;
 
 /// The histories of origins, in their order.
@@ -82,6 +83,19 @@ impl Sending {
             let fault = source.fault.as_ref().map(|fault| format!("remote write to {name}: {fault}"));
             self.log.fault(what, fault);
         }
+    }
+
+    /// Says that a receiver has not written all of what it has taken.
+    pub(super) fn say_unwritten(&mut self, shipment: &Shipment) {
+        let unwritten = (shipment.unwritten_count > 0).then(|| {
+            format!(
+                "remote write to {}: {} samples of a request that was taken were not written: {}",
+                self.options.name,
+                shipment.unwritten_count,
+                shipment.unwritten_message.shown()
+            )
+        });
+        self.log.fault("samples that are not written", unwritten);
     }
 
     /// Keeps the progress for the next agent, and shows it to this one. Before it was read there is none.

@@ -1,46 +1,33 @@
 //! `whit why`: what the machine or a task waited for, in sentences.
 
+mod answer;
 pub(crate) mod arguments;
 mod of_fleet;
 mod present;
 
-use std::fmt::Write as _;
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use ::history::past::Past;
-use ::history::why::{Findings, Window, examine};
+use ::history::why::{Window, examine};
 use ::query::Limits;
 use clap::ArgMatches;
-use facts::task::chain::Chain;
-use facts::unit::Nanos;
 use remote_store::RemoteStore;
 use text::printable::Shown as _;
-use text::units::Span;
 
+use self::answer::{Answer, during, print};
 use self::arguments::{Time, WhyArgs};
 use crate::agent::observing;
-use command::document::{DocumentKind, Documents};
 use command::failure::Failure;
-use command::output::Output;
 use command::past_origin::PastOrigin;
 use probe::random;
 
 use command::paths;
-use command::progress;
 
 /// A history whose last tick is older than this does not say how the machine is now.
 const RECENT_MS: i64 = 15_000;
-
-/// The answer about a window.
-struct Answer {
-    findings: Findings,
-    window: Window,
-    /// When the window was fixed.
-    fixed_at: Nanos,
-}
 
 /// Examines, and says what was found.
 pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
@@ -76,16 +63,6 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     // The answer for a misspelt name must not look like that for a task without problems.
     let is_unknown = args.target.is_some() && answer.findings.sentences.is_empty() && chains.is_empty();
     Ok(if is_unknown { ExitCode::FAILURE } else { ExitCode::SUCCESS })
-}
-
-fn print(answer: &Answer, chains: &[Chain], args: &WhyArgs) -> Result<(), Failure> {
-    let mut text = String::new();
-    if args.is_json {
-        push_json(answer, chains, &mut text)?;
-    } else {
-        push_words(&answer.findings, chains, args, &mut text);
-    }
-    Output::stdout().write(text.as_bytes())
 }
 
 /// Asks an agent; `None` if it has not recorded the requested time, or if it was not named and does not answer.
@@ -126,12 +103,6 @@ fn examine_window(past: &Past, window: Window, args: &WhyArgs) -> Result<Answer,
     let examined = during(window, || examine(past, window, args.target.as_ref(), &Limits::default()));
     let findings = examined.map_err(|error| Failure::new(error.to_string()))?;
     Ok(Answer { findings, window, fixed_at })
-}
-
-/// Does something that takes the longer the more time is examined.
-fn during<T>(window: Window, done: impl FnOnce() -> T) -> T {
-    let span = Nanos((window.to_ms - window.from_ms).unsigned_abs() * 1_000_000);
-    progress::during(|| format!("examining {} of history", Span(span)), done)
 }
 
 /// Returns the part of the requested time that was recorded; `None` if nothing of it was.
@@ -185,40 +156,4 @@ fn observe(args: &WhyArgs) -> Result<Answer, Failure> {
     let _ = std::fs::remove_dir_all(&directory);
     let (past, window) = found?;
     examine_window(&past, window, args)
-}
-
-fn push_words(findings: &Findings, chains: &[Chain], args: &WhyArgs, text: &mut String) {
-    let nothing = match args.target {
-        Some(_) => "Nothing is known of such a task in this time.\n",
-        None => "Nothing is wrong.\n",
-    };
-    if findings.sentences.is_empty() && chains.is_empty() {
-        text.push_str(nothing);
-    }
-    for sentence in &findings.sentences {
-        let _ = writeln!(text, "{}", sentence.text.shown());
-        for evidence in sentence.evidence.iter().filter(|_| args.shows) {
-            let _ = writeln!(text, "    {} = {}", evidence.expression.shown(), evidence.value);
-        }
-    }
-    for missing in &findings.missing {
-        let _ = writeln!(text, "Not known: {}", missing.shown());
-    }
-    if !chains.is_empty() {
-        text.push_str("Now:\n");
-    }
-    chains.iter().for_each(|chain| text::chain::push(chain, text));
-}
-
-/// Appends a document that is stamped with the time at which the window was fixed.
-fn push_json(
-    Answer { findings, window, fixed_at }: &Answer,
-    chains: &[Chain],
-    text: &mut String,
-) -> Result<(), Failure> {
-    let mut body = findings.to_json();
-    body["from_realtime_ns"] = (window.from_ms * 1_000_000).into();
-    body["to_realtime_ns"] = (window.to_ms * 1_000_000).into();
-    body["chains"] = present::to_json(chains);
-    Documents::of_live().push(DocumentKind::Why, *fixed_at, &body, text)
 }

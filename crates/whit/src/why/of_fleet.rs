@@ -8,8 +8,8 @@ use ::history::why::Window;
 use ::query::Limits;
 use command::failure::Failure;
 
+use super::answer::{Answer, during, print};
 use super::arguments::{StoredMachine, Time, WhyArgs};
-use super::{Answer, during, print};
 
 /// After this nothing more is asked, and the longest that one question may take.
 const LONGEST: Duration = Duration::from_secs(60);
