@@ -97,7 +97,7 @@ impl Fleet {
         let selector = restricted.map_err(|error| error.to_string())?;
         let expression = format!("last_over_time({selector}[{}ms])", window.to_ms - window.from_ms + DAY_MS);
         let Answer::Vector(series) = self.store.ask(&expression, Asked::At { at_ms: window.to_ms })? else {
-            return Ok(Vec::new());
+            return Err(self.no_machine(machine, window)?);
         };
         let labels_of = |name: &SeriesName| -> Vec<(String, String)> {
             let labels = name.labels().filter(|(label, _)| *label != METRIC && *label != VERSION);
