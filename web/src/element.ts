@@ -39,7 +39,7 @@ export function keep_focus(place: HTMLElement, change: () => void): void {
   if (focused) same?.focus({ preventScroll: true });
 }
 
-/** What tells buttons and regions apart. A button whose text changes with a figure has a name of its own. */
+/** The name by which a button or region is found again. A button whose text contains a figure has `data-name`. */
 const name_of = (one: HTMLElement) => one.dataset["name"] ?? one.ariaLabel ?? one.textContent ?? "";
 
 /** Switches off the fields and buttons of a place until something is over, so that a second press does nothing. */

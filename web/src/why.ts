@@ -34,7 +34,7 @@ export async function renew_why(of: string, title: string, ask: () => Promise<Wh
   }
   const announce = async () => {
     await unpressed();
-    if (question === questions) state(`Examining ${title.replace("Why, ", "")}.`);
+    if (question === questions) state(`Examining ${title.replace("Why, ", "")}${addresses ? ": what each task did is added up" : ""}.`);
   };
   const slow = setTimeout(announce, SLOW_MS);
   try {

@@ -283,7 +283,7 @@ test("the last answer stays while another is made, or if there is none", async (
     return route.continue();
   });
   await page.keyboard.press("2");
-  await state.filter({ hasText: "Examining" }).waitFor();
+  await state.filter({ hasText: "is added up" }).waitFor();
   assert.match(await page.locator("#why-title").textContent(), /^Why, /);
   assert.ok((await page.locator("#why li").count()) > 0);
   // Its title may be the same, if less than a second has passed.

@@ -313,7 +313,7 @@ impl CheckStates {
             probe::heap::give_memory_back();
         }
         self.check_history.take_findings().iter().for_each(|finding| log.write(Level::Warning, finding));
-        log.fault("history of checks", self.check_history.fault());
+        log.fault("figures of checks", self.check_history.fault());
         log.fault(
             "the history of checks",
             recorded.err().map(|error| format!("the history of checks: {error}")),

@@ -5,6 +5,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::rc::Rc;
 use std::time::Instant;
 
 use facts::container::ContainerNames;
@@ -36,8 +37,7 @@ const RECORDED: [(&str, Option<&str>); 7] = [
 ];
 const NO_TASKS: &str = "what single tasks did; the store has the twenty largest programs by each figure, and their waits for memory of all kinds together";
 const NO_PROGRAMS: &str = "who caused anything; the store has no recorded expressions of this machine in that time: they have not arrived yet, or [recording] in its agent's configuration leaves them out";
-/// The machine whose labels these are, and its version.
-const BUILD_INFO: &str = "whit_build_info";
+/// The label of [`SIGN_OF_LIFE`] that other series do not have.
 const VERSION: &str = "version";
 /// What an agent records at each tick.
 const EACH_TICK: &str = "whit_agent_cpu_seconds_total";
@@ -53,7 +53,7 @@ impl Fleet {
     /// Examines a window of a machine, as far as the store has it. After the deadline nothing more is asked, and no more than so many samples.
     ///
     /// # Errors
-    /// If there is no such machine, if the store has nothing of it in the window, or does not answer.
+    /// If the store does not answer, has no such machine, or has nothing of it in the window.
     pub fn why(
         &self,
         machine: &str,
@@ -92,19 +92,19 @@ impl Fleet {
     }
 
     /// Returns the labels that all series of a machine have.
-    fn labels_of(&self, machine: &str, window: Window) -> Result<Vec<(String, String)>, String> {
-        let restricted = query::restricted(BUILD_INFO, (INSTANCE, machine), &self.matchers);
+    fn labels_of(&self, machine: &str, window: Window) -> Result<SeriesName, String> {
+        let restricted = query::restricted(SIGN_OF_LIFE, (INSTANCE, machine), &self.matchers);
         let selector = restricted.map_err(|error| error.to_string())?;
         let expression = format!("last_over_time({selector}[{}ms])", window.to_ms - window.from_ms + DAY_MS);
         let Answer::Vector(series) = self.store.ask(&expression, Asked::At { at_ms: window.to_ms })? else {
             return Err(self.no_machine(machine, window)?);
         };
-        let labels_of = |name: &SeriesName| -> Vec<(String, String)> {
-            let labels = name.labels().filter(|(label, _)| *label != METRIC && *label != VERSION);
-            labels.map(|(label, value)| (label.to_owned(), value.to_owned())).collect()
+        let names = series.into_iter().map(|(name, _)| name).filter(|name| name.get(INSTANCE) == machine);
+        let without_own = |mut name: SeriesName| {
+            [METRIC, VERSION].into_iter().for_each(|label| drop(name.take(label)));
+            name
         };
-        let is_of_machine = |(name, _): &&(SeriesName, Point)| name.get(INSTANCE) == machine;
-        let mut all: Vec<_> = series.iter().filter(is_of_machine).map(|(name, _)| labels_of(name)).collect();
+        let mut all: Vec<SeriesName> = names.map(without_own).collect();
         all.sort_unstable();
         all.dedup();
         match all.len() {
@@ -136,14 +136,14 @@ fn in_steps(window: Window) -> Asked {
     Asked::Between { from_ms, to_ms: window.to_ms, step_ms: LOOK_STEP_MS }
 }
 
-/// Series with their samples.
-type SampledSeries = Vec<(SeriesName, Vec<Point>)>;
+/// Series with their samples. A copy costs nothing.
+type SampledSeries = Rc<[(SeriesName, Vec<Point>)]>;
 
 /// What the store has of a machine.
 struct StoredMachine<'f> {
     fleet: &'f Fleet,
     /// The labels that all of its series have.
-    machine: Vec<(String, String)>,
+    machine: SeriesName,
     /// Since when the store has something of it, or a day before what is asked about.
     begins_ms: Option<i64>,
     deadline: Instant,
@@ -159,9 +159,9 @@ struct StoredMachine<'f> {
 impl StoredMachine<'_> {
     /// Returns the selector of a metric of the machine.
     fn selector(&self, metric: &str) -> String {
-        let quoted = |value: &str| value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
-        let matchers = self.machine.iter().map(|(label, value)| format!("{label}=\"{}\"", quoted(value)));
-        format!("{metric}{{{}}}", matchers.collect::<Vec<_>>().join(","))
+        let mut name = self.machine.clone();
+        name.set(METRIC, metric);
+        name.to_string()
     }
 
     fn ask(&self, expression: &str, asked: Asked) -> Result<Answer, String> {
@@ -171,7 +171,7 @@ impl StoredMachine<'_> {
         }
     }
 
-    /// Returns the first instant of which the store has something, a day before a window at the earliest.
+    /// Returns the time of the machine's first sample, at the earliest a day before a window.
     fn begins_ms_before(&self, window: Window) -> Result<Option<i64>, String> {
         let found = self.ask(&self.selector(EACH_TICK), in_steps(window))?;
         let Answer::Matrix(series) = found else { return Ok(None) };
@@ -190,7 +190,7 @@ impl StoredMachine<'_> {
     fn samples(&self, metric: &str, from_ms: i64, to_ms: i64) -> Result<SampledSeries, String> {
         let key = (metric.to_owned(), from_ms, to_ms);
         if let Some(cached) = self.cached.borrow().get(&key) {
-            return Ok(cached.clone());
+            return Ok(SampledSeries::clone(cached));
         }
         let (selector, length_ms) = (self.selector(metric), to_ms - from_ms);
         let answer = match length_ms {
@@ -213,14 +213,15 @@ impl StoredMachine<'_> {
             _ => Vec::new(),
         };
         for (name, points) in &mut series {
-            self.machine.iter().for_each(|(label, _)| drop(name.take(label)));
+            self.machine.labels().for_each(|(label, _)| drop(name.take(label)));
             points.retain(|point| (from_ms..=to_ms).contains(&point.at_ms));
             self.points.set(self.points.get() + points.len());
         }
         if self.points.get() > self.most_points {
             return Err("the store has too many samples of that time: ask about less".to_owned());
         }
-        self.cached.borrow_mut().insert(key, series.clone());
+        let series = SampledSeries::from(series);
+        self.cached.borrow_mut().insert(key, SampledSeries::clone(&series));
         Ok(series)
     }
 
@@ -232,19 +233,21 @@ impl StoredMachine<'_> {
         is_part: bool,
         [from_ms, to_ms]: [i64; 2],
     ) -> Result<SampledSeries, String> {
-        let mut series = self.samples(recorded, from_ms, to_ms + RATE_MS)?;
-        for (name, points) in &mut series {
+        let series = self.samples(recorded, from_ms, to_ms + RATE_MS)?;
+        let counter = |(name, rates): &(SeriesName, Vec<Point>)| {
+            let mut name = name.clone();
             name.set(METRIC, metric);
-            *points = counted(points, from_ms, to_ms);
+            let mut points = counted(rates, from_ms, to_ms);
             if is_part {
                 points.iter_mut().for_each(|point| point.value = 0.0);
             }
-        }
-        Ok(series)
+            (name, points)
+        };
+        Ok(series.iter().map(counter).collect())
     }
 }
 
-/// Returns a counter that rises as some rates say, each of which is that of the minute before it.
+/// Returns a counter made of rates. Each rate is that of the minute before its sample.
 fn counted(rates: &[Point], from_ms: i64, to_ms: i64) -> Vec<Point> {
     let step_ms = ((to_ms - from_ms) / STEPS).max(STEP_MS);
     let mut rates = rates.iter().peekable();
@@ -278,7 +281,7 @@ impl Source for StoredMachine<'_> {
             None if selection.is_newest => self.samples(metric, selection.to_ms, selection.to_ms)?,
             None => self.samples(metric, selection.from_ms, selection.to_ms)?,
         };
-        let selected = series.into_iter().filter(|(name, _)| selection.is_met_by(name));
+        let selected = series.iter().filter(|(name, _)| selection.is_met_by(name)).cloned();
         Ok(selected.map(|(name, points)| Series { name, samples: Samples::Points(points) }).collect())
     }
 }

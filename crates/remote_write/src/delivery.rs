@@ -23,6 +23,9 @@ const ASKED_AGAIN: Duration = Duration::from_secs(3600);
 /// The longest request by which the receiver's clock is read.
 const MAX_TO_SET_BY: SignedDuration = SignedDuration::from_secs(1);
 
+/// What is said of samples that a receiver has not written, although it has taken their request.
+const UNWRITTEN: &str = "success, but fewer samples were written than there were";
+
 /// Why a request is made again later.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Later {
@@ -37,10 +40,13 @@ pub(crate) struct Later {
 
 /// The meaning of an answer.
 enum Answer {
-    /// How many samples were written, if the receiver says that.
-    Taken(Option<u64>),
-    /// Some samples were written, so many, and the others refused: all of it again would be refused for what was written.
-    TakenInPart(u64, Refusal),
+    /// The request is over.
+    Taken {
+        /// How many samples were written, if the receiver says that.
+        written: Option<u64>,
+        /// Why the others were not.
+        message: String,
+    },
     Refused(Refusal),
     /// It does not know this version of the protocol, and has found nothing in the request.
     NotUnderstood,
@@ -100,12 +106,8 @@ impl Delivery {
                 (self.version, self.version_at) = (Some(Version::One), Some(Instant::now()));
                 Ok(())
             }
-            Ok(Answer::Taken(written)) => {
-                shipment.take(&request, body.len(), written);
-                Ok(())
-            }
-            Ok(Answer::TakenInPart(written, refusal)) => {
-                shipment.take_part(&request, body.len(), written, refusal.message);
+            Ok(Answer::Taken { written, message }) => {
+                shipment.take(&request, body.len(), written, &message);
                 Ok(())
             }
             Ok(Answer::Refused(refusal)) => shipment.divide(request, &refusal).map_err(refuses_all),
@@ -148,15 +150,15 @@ impl Delivery {
         let written = reply.written.filter(|_| version == Version::Two);
         match reply.status {
             200..300 if version == Version::Two && written.is_none() => Ok(Answer::NotUnderstood),
-            200..300 => Ok(Answer::Taken(written)),
+            200..300 => Ok(Answer::Taken { written, message: UNWRITTEN.to_owned() }),
             415 if version == Version::Two => Ok(Answer::NotUnderstood),
             // Conflict is Thanos' word for samples that are older than others.
             400 | 409 | 413 | 422 => {
-                let is_too_large = reply.status == 413;
-                let refusal = Refusal { message: reply.message, is_too_large };
-                Ok(match written.filter(|written| *written > 0 && !is_too_large) {
-                    Some(written) => Answer::TakenInPart(written, refusal),
-                    None => Answer::Refused(refusal),
+                let (message, is_too_large) = (reply.message, reply.status == 413);
+                // The receiver does not say which samples were written, and would refuse them if the request were made again.
+                Ok(match written.is_some_and(|written| written > 0) && !is_too_large {
+                    true => Answer::Taken { written, message },
+                    false => Answer::Refused(Refusal { message, is_too_large }),
                 })
             }
             415 => {

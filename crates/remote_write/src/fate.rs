@@ -9,7 +9,7 @@ pub(crate) struct Fate {
     pub(crate) is_taken: bool,
     /// Pieces that were refused.
     pub(crate) refused: usize,
-    /// Those of them that are older than what the receiver has, as it says: that is no trouble of the receiver.
+    /// Refused pieces whose samples are older than those that the receiver has, as it says. They are no sign of trouble in the receiver.
     pub(crate) late: usize,
 }
 

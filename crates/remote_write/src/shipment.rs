@@ -18,8 +18,6 @@ const MAX_ALONE: usize = 20;
 const MAX_REFUSED: usize = 1000;
 /// So many series of a request are too late one by one while nothing of it is taken: then the answer to it was lost.
 const MAX_LATE: usize = 100;
-/// What is said of samples that a receiver has not written, although it has taken their request.
-const UNWRITTEN: &str = "success, but fewer samples were written than there were";
 
 /// Samples of a series of a shipment.
 #[derive(Clone, Debug)]
@@ -115,8 +113,9 @@ impl Shipment {
         })
     }
 
-    /// Counts a request that was taken, of so many bytes. `written` is how many of its samples the receiver has written, if it says that.
-    pub(crate) fn take(&mut self, request: &Request, bytes: usize, written: Option<u64>) {
+    /// Counts a request that was taken, of so many bytes. `written` is how many of its samples the receiver has written, if it says that, and
+    /// `message` why the others were not.
+    pub(crate) fn take(&mut self, request: &Request, bytes: usize, written: Option<u64>, message: &str) {
         self.requests_count += 1;
         self.sent_bytes += bytes as u64;
         self.fates[request.root].is_taken = true;
@@ -125,14 +124,8 @@ impl Shipment {
         self.taken_count += taken;
         self.unwritten_count += sent - taken;
         if taken < sent {
-            self.unwritten_message = UNWRITTEN.to_owned();
+            message.clone_into(&mut self.unwritten_message);
         }
-    }
-
-    /// Counts a request of which only some samples were written. Which ones the receiver does not say, and all of it again would be refused.
-    pub(crate) fn take_part(&mut self, request: &Request, bytes: usize, written: u64, message: String) {
-        self.take(request, bytes, Some(written));
-        self.unwritten_message = message;
     }
 
     /// Puts back a request that is to be made again.
@@ -289,7 +282,7 @@ mod tests {
                 Some(message) => {
                     shipment.divide(request, &Refusal { message: message.to_owned(), is_too_large })?;
                 }
-                None => shipment.take(&request, 1, None),
+                None => shipment.take(&request, 1, None, ""),
             }
         }
         Ok(requests)

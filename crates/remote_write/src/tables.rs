@@ -64,19 +64,11 @@ fn receiver(table: &Options<'_, '_>, relabelling: Relabelling, host: &str) -> Re
     let headers = http_headers::read(table, &OWN_HEADERS)?;
     let within =
         |key, least_s, most, wanted| table.duration_within(key, Duration::from_secs(least_s)..=most, wanted);
-    let version = match table.text("version")? {
-        None => None,
-        Some("1.0") => Some(Version::One),
-        Some("2.0") => Some(Version::Two),
-        Some(other) => {
-            return Err(table.fault_of(
-                "version",
-                format!(
-                    "\"{other}\": expected \"1.0\" or \"2.0\"; without it, 2.0 where the receiver takes it"
-                ),
-            ));
-        }
+    let version = |text: &str| {
+        let expected = "expected \"1.0\" or \"2.0\"; without it, 2.0 where the receiver takes it";
+        Version::of_name(text).ok_or_else(|| table.fault_of("version", format!("\"{text}\": {expected}")))
     };
+    let version = table.text("version")?.map(version).transpose()?;
     Ok(ReceiverOptions {
         name,
         url,

@@ -2,29 +2,32 @@
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
-use history::HISTORY;
 use remote_write::Progress;
-use serde_json::json;
-use store::History;
 
+use super::api::with_past;
+use super::clients::Requester;
+use super::page::reply;
 use super::replies::{ReceiverEntry, RefusedEntry};
-use super::reply::{Refusal, blocking, internal, success};
+use super::reply::internal;
 use super::shared::{SeesAll, Shared};
 
 /// How far each receiver is, and what it refuses.
-pub(super) async fn list(State(shared): State<Arc<Shared>>, _: SeesAll) -> Result<Response, Refusal> {
-    let read = move || {
-        let receivers = Progress::read_all(shared.data())?;
-        let history = History::open(&shared.data().join(HISTORY)).ok();
-        let extent = history.and_then(|history| history.extent().ok()).and_then(|extent| extent.realtime_ns);
-        let last_ns = extent.map(|(_, last_ns)| last_ns);
-        Ok(receivers.into_iter().map(|receiver| entry(receiver, last_ns)).collect::<Vec<_>>())
-    };
-    let receivers = blocking(read).await?;
-    let receivers = receivers.map_err(|error: std::io::Error| internal(error.to_string()))?;
-    Ok(success(&json!(receivers)))
+pub(super) async fn list(
+    State(shared): State<Arc<Shared>>,
+    _: SeesAll,
+    Extension(requester): Extension<Requester>,
+) -> Response {
+    let data = shared.data().to_owned();
+    with_past(shared, requester.of_cheap(), move |past, _| {
+        let last_ns = past.extent_ns().ok().flatten().map(|(_, last_ns)| last_ns);
+        let receivers = Progress::read_all(&data).map_err(|error| internal(error.to_string()));
+        let entry = |receiver| entry(receiver, last_ns);
+        reply(receivers.map(|receivers| receivers.into_iter().map(entry).collect::<Vec<_>>()))
+    })
+    .await
 }
 
 fn entry(receiver: Progress, last_ns: Option<i64>) -> ReceiverEntry {

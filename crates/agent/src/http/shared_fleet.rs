@@ -101,12 +101,7 @@ impl SharedFleet {
     /// Returns what the programs and the units of one machine did before an instant in milliseconds since 1970.
     pub(super) async fn uses(&self, machine: String, at_ms: i64) -> Result<Value, Refusal> {
         let fleet = self.fleet()?;
-        let turn = Arc::clone(&self.uses).lock_owned().await;
-        let ask = move || {
-            let _turn = turn;
-            fleet.uses(&machine, at_ms, Instant::now() + LONGEST)
-        };
-        let uses = blocking(ask).await?;
+        let uses = in_turn(&self.uses, move |deadline| fleet.uses(&machine, at_ms, deadline)).await?;
         uses.map(|uses| json!(uses)).map_err(of_store)
     }
 
@@ -118,12 +113,8 @@ impl SharedFleet {
         most_points: usize,
     ) -> Result<Findings, Refusal> {
         let fleet = self.fleet()?;
-        let turn = Arc::clone(&self.reasons).lock_owned().await;
-        let ask = move || {
-            let _turn = turn;
-            fleet.why(&machine, window, Instant::now() + LONGEST, most_points)
-        };
-        blocking(ask).await?.map_err(of_store)
+        let ask = move |deadline| fleet.why(&machine, window, deadline, most_points);
+        in_turn(&self.reasons, ask).await?.map_err(of_store)
     }
 
     /// Returns the answers to expressions about one machine.
@@ -134,13 +125,22 @@ impl SharedFleet {
         asked: Asked,
     ) -> Result<Vec<Result<Answer, String>>, Refusal> {
         let fleet = self.fleet()?;
-        let turn = Arc::clone(&self.of_machine).lock_owned().await;
-        let ask = move || {
-            let _turn = turn;
-            fleet.of_machine(&machine, &expressions, asked, Instant::now() + LONGEST)
-        };
-        blocking(ask).await
+        in_turn(&self.of_machine, move |deadline| fleet.of_machine(&machine, &expressions, asked, deadline))
+            .await
     }
+}
+
+/// Asks the store when it is this question's turn. The turn lasts until the store has answered, also if the page is gone.
+async fn in_turn<T: Send + 'static>(
+    turn: &Arc<Mutex<()>>,
+    ask: impl FnOnce(Instant) -> T + Send + 'static,
+) -> Result<T, Refusal> {
+    let turn = Arc::clone(turn).lock_owned().await;
+    let ask_in_turn = move || {
+        let _turn = turn;
+        ask(Instant::now() + LONGEST)
+    };
+    blocking(ask_in_turn).await
 }
 
 fn machines(fleet: &Fleet) -> Result<Value, String> {

@@ -18,7 +18,7 @@ pub const SAMPLES_WRITTEN: &str = "x-prometheus-remote-write-samples-written";
 pub enum Version {
     /// 1.0, which every receiver takes: each series has its labels in full.
     One,
-    /// 2.0: a string that is there twice is sent once, and series have the kind and the help of their metric.
+    /// 2.0: a string that is there twice is sent once, and series have the type and the help of their metric.
     Two,
 }
 
@@ -29,6 +29,11 @@ impl Version {
             Self::One => "1.0",
             Self::Two => "2.0",
         }
+    }
+
+    /// Returns the version with a number.
+    pub fn of_name(name: &str) -> Option<Self> {
+        [Self::One, Self::Two].into_iter().find(|version| version.name() == name)
     }
 
     /// Returns the headers that a request has beside its body.
@@ -45,7 +50,7 @@ impl Version {
     }
 }
 
-/// Returns the body of a request: series, each with its samples in the order of time, in milliseconds since 1970. `metadata` returns the kind of a metric,
+/// Returns the body of a request: series, each with its samples in the order of time, in milliseconds since 1970. `metadata` returns the type of a metric,
 /// `counter` or `gauge`, and its help, as far as they are known. `None` if the body is larger than snappy can be.
 pub fn encode<'s>(
     version: Version,

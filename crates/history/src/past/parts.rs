@@ -111,9 +111,8 @@ mod tests {
         // Ten seconds after the last minute, as far as they are in the range.
         assert_eq!([whole_after(2, 255_000), whole_after(2, 199_998)], [18..25, 18..19]);
         let divided = divide([60_000, 205_000], 2..3, vec![2], &[], &[18, 19]).unwrap();
-        let [_, third, fourth] =
-            [sums(2), Part::Sums(Span::TenSeconds(18)), Part::Sums(Span::TenSeconds(19))];
-        assert_eq!(divided[2..], [third, fourth, Replay([200_000, 205_000])]);
+        let recent = |number| Part::Sums(Span::TenSeconds(number));
+        assert_eq!(divided[2..], [recent(18), recent(19), Replay([200_000, 205_000])]);
         // Rounds that are not as they were recorded.
         assert_eq!(wanted([120_001, 299_998], [0, 400_000]), 3..4);
         assert_eq!(wanted([500_000, 600_000], [0, 400_000]), 9..9);

@@ -57,7 +57,9 @@ pub fn check(path: &Path) -> Result<Vec<String>, StoreError> {
         Err(_) if !SumsFile::is_beside(path) => return Ok(Vec::new()),
         Err(error) => return Ok(vec![format!("sums of tasks: {error}")]),
     };
-    let there = minutes_of(&History::open(path)?)?;
+    let history = History::open(path)?;
+    let (there, recent) = (minutes_of(&history)?, whole_since(&history, 0)?);
+    drop(history);
     let mut findings = Vec::new();
     // The round before the first one is not there any more.
     let mut is_first = true;
@@ -72,7 +74,7 @@ pub fn check(path: &Path) -> Result<Vec<String>, StoreError> {
         }
     }
     let minutes = file.minutes(there)?;
-    let ten_seconds = file.ten_seconds(whole_since(&History::open(path)?, 0)?)?;
+    let ten_seconds = file.ten_seconds(recent)?;
     let minutes = runs(&minutes).map(|run| (Span::Minute as fn(i64) -> Span, "minute", run));
     let ten_seconds = runs(&ten_seconds).map(|run| (Span::TenSeconds as fn(i64) -> Span, "ten seconds", run));
     for (kind, name, run) in minutes.chain(ten_seconds) {

@@ -19,7 +19,7 @@ pub trait MachinePast {
     /// If it cannot be read.
     fn watched(&self, range: [i64; 2], limits: &Limits<'_>) -> Result<WatchedSummary, QueryError>;
 
-    /// Returns the first instant of which something is known, in milliseconds since 1970; `None` if nothing is.
+    /// Returns the time of the first sample, in milliseconds since 1970; `None` if there is none.
     fn begins_ms(&self) -> Option<i64>;
 
     /// Returns whether the tasks of all users are seen.

@@ -5,7 +5,7 @@ use std::fmt;
 use facts::cgroup_name::container_of_id;
 use query::QueryError;
 
-use super::examiner::Examiner;
+use super::examiner::{Examiner, Share};
 use super::matchers::{of_cgroup, of_unit, quoted};
 use super::sentence::{Culprit, Evidence, Sentence, Trouble};
 
@@ -216,6 +216,16 @@ fn asleep(examiner: &Examiner<'_>, matcher: &str) -> Result<Option<Sentence>, Qu
     Ok(seen.map(|(reasons, evidence)| of_own_time(0.9, format!("Asleep it waited {reasons}."), evidence)))
 }
 
+/// Returns how many readings found tasks asleep for each reason, in so many seconds before the end of the window.
+pub(super) fn readings_asleep(
+    examiner: &Examiner<'_>,
+    matcher: &str,
+    length_s: i64,
+) -> Result<Vec<Share>, QueryError> {
+    examiner
+        .several(&format!("sum by (reason) (count_over_time(whit_task_waiting{{{matcher}}}[{length_s}s]))"))
+}
+
 /// Returns for what tasks slept, in words, such as `≈ 86 % for lock (948 readings)`: a reading at each tick is a sample. `None` if reasons are not
 /// recorded, or the tasks were never seen asleep.
 pub(super) fn seen_asleep(
@@ -223,8 +233,7 @@ pub(super) fn seen_asleep(
     matcher: &str,
 ) -> Result<Option<(String, Vec<Evidence>)>, QueryError> {
     let length_s = ((examiner.window.to_ms - examiner.window.from_ms) / 1000).clamp(1, MAX_COUNTED_S);
-    let counts = format!("sum by (reason) (count_over_time(whit_task_waiting{{{matcher}}}[{length_s}s]))");
-    let mut reasons = examiner.several(&counts)?;
+    let mut reasons = readings_asleep(examiner, matcher, length_s)?;
     reasons.sort_by(|one, other| other.value.total_cmp(&one.value));
     let all: f64 = reasons.iter().map(|reason| reason.value).sum();
     let parts: Vec<String> = reasons

@@ -58,7 +58,7 @@ impl TaskRecorder {
         let is_other = self.rounds_since_base >= BASE_ROUNDS || boot != self.key.boot;
         let rows = self.open.living.rows() + self.open.ended.rows();
         let is_full = self.open.rounds.rows() >= MAX_ROUNDS || rows >= MAX_ROWS;
-        // What is before a clock that was set back is told from what follows by the times of chunks.
+        // Readers see by the times of chunks that the clock was set back.
         let was_set_back = self
             .open
             .rounds

@@ -11,7 +11,7 @@ use libtest_mimic::Failed;
 use prost::Message;
 
 use super::machine::{Scratch, wait_for};
-use super::remote_write::{Samples, decode, last_ms, name, progress, read_request, recorded, start};
+use super::remote_write::{Sample, Samples, decode, last_ms, name, progress, read_request, recorded, start};
 use super::trials::{Trial, exact};
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -32,7 +32,7 @@ struct Sent {
     #[prost(uint32, repeated, tag = "1")]
     labels: Vec<u32>,
     #[prost(message, repeated, tag = "2")]
-    samples: Vec<super::remote_write::Sample>,
+    samples: Vec<Sample>,
     #[prost(message, optional, tag = "5")]
     metadata: Option<Metadata>,
 }
@@ -57,7 +57,7 @@ struct Receiver {
 }
 
 impl Receiver {
-    fn take(&mut self, name: &SeriesName, samples: &[super::remote_write::Sample]) {
+    fn take(&mut self, name: &SeriesName, samples: &[Sample]) {
         for sample in samples {
             let known = self.samples.insert((name.to_string(), sample.at_ms), sample.value.to_bits());
             assert!(known.is_none(), "{name} at {} twice", sample.at_ms);

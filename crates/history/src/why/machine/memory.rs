@@ -254,6 +254,9 @@ fn largest(examiner: &Examiner<'_>) -> Result<Option<Share>, QueryError> {
 
 /// The cgroup that was held by a bound in the window, and in which at least half of the waits for memory were, as far as that is known.
 fn limit_of_waits(examiner: &Examiner<'_>, waits: &[&str]) -> Result<Option<(Share, Bound)>, QueryError> {
+    if !examiner.knows_cgroups {
+        return Ok(None);
+    }
     let waits = known(examiner, waits)?;
     let of_all = match waits.is_empty() {
         true => None,
@@ -262,8 +265,7 @@ fn limit_of_waits(examiner: &Examiner<'_>, waits: &[&str]) -> Result<Option<(Sha
     for bound in [Bound::Limit, Bound::High] {
         for cgroup in innermost(examiner, bound.counter())? {
             let is_most = match &of_all {
-                None => examiner.knows_cgroups,
-                Some(_) if !examiner.knows_cgroups => false,
+                None => true,
                 Some(all) => {
                     let in_it = examiner.number(&sum_of(&waits, &of_cgroup(cgroup.name.get("cgroup"))))?;
                     in_it.is_none_or(|part| part.value > all.value * MIN_PART)

@@ -1,11 +1,13 @@
 //! Programs that give up the CPU all the time: to wait for something, or to look again and again.
 
+use facts::task::wait::WaitReason;
+
 use super::cpu;
 use super::words::count;
 use crate::why::examiner::{Examiner, Share};
 use crate::why::finding::{Cost, Found, sentence};
 use crate::why::sentence::Trouble;
-use crate::why::target::seen_asleep;
+use crate::why::target::{readings_asleep, seen_asleep};
 
 /// Fewer waits of one program in each second are no trouble.
 const MANY_SWITCHES: f64 = 20_000.0;
@@ -13,8 +15,8 @@ const MANY_SWITCHES: f64 = 20_000.0;
 const MANY_TIMEOUTS: f64 = 1_000.0;
 /// So much of its sleep must be until a point in time.
 const MIN_TIMERS: f64 = 0.6;
-/// It is looked for in the readings of so long before the end of the window.
-const COUNTED: &str = "[20s]";
+/// It is looked for in the readings of so many seconds before the end of the window.
+const COUNTED_S: i64 = 20;
 
 /// Returns the program that gives up the CPU most often, if that is often enough.
 fn who(examiner: &Examiner<'_>, least: f64) -> Result<Option<Share>, query::QueryError> {
@@ -49,14 +51,14 @@ pub(super) fn polling(examiner: &Examiner<'_>) -> Found {
         return Ok(None);
     }
     let matchers = most.matchers();
-    let readings = |more: &str| {
-        examiner.number(&format!("sum(count_over_time(whit_task_waiting{{{matchers}{more}}}{COUNTED}))"))
+    let readings = readings_asleep(examiner, &matchers, COUNTED_S)?;
+    let count_of = |is_meant: &dyn Fn(&Share) -> bool| -> f64 {
+        readings.iter().filter(|reading| is_meant(reading)).map(|reading| reading.value).sum()
     };
-    let (all, timers) = (readings("")?, readings(",reason=\"timer\"")?);
-    let Some((all, timers)) = all.zip(timers).filter(|(all, timers)| timers.value >= MIN_TIMERS * all.value)
-    else {
+    let timers = count_of(&|reading| reading.name.get("reason") == WaitReason::Timer.name());
+    if timers == 0.0 || timers < MIN_TIMERS * count_of(&|_| true) {
         return Ok(None);
-    };
+    }
     let used = examiner.number(&format!("sum(rate(whit_task_on_cpu_seconds_total{{{matchers}}}[W]))"))?;
     let used_cpus = used.as_ref().map_or(0.0, |used| used.value);
     let text = format!(
@@ -65,6 +67,7 @@ pub(super) fn polling(examiner: &Examiner<'_>) -> Found {
         count(most.value)
     );
     let culprit = most.culprit();
-    let evidence = [most.evidence, timers, all].into_iter().chain(used);
+    let seen = readings.into_iter().map(|reading| reading.evidence);
+    let evidence = [most.evidence].into_iter().chain(seen).chain(used);
     Ok(Some(sentence(Trouble::Polling, Cost::Lost(used_cpus), text, culprit, evidence)))
 }
