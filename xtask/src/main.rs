@@ -1,5 +1,5 @@
 //! Chores of the repository: `cargo xtask attack age|top|agent [SECONDS [PROGRAM]] | check | docs | fixtures DIR | bench [NAME …] | instructions [--write] PROFILE … |
-//! tick-order`.
+//! long-history FROM TO HOURS | tick-order`.
 
 // Chores run programs: that is what they are for.
 #![allow(clippy::disallowed_types)]
@@ -12,6 +12,7 @@ mod docs;
 mod footprint;
 mod freebsd_fixtures;
 mod instructions;
+mod long_history;
 mod outcome;
 mod task_tick;
 mod tick_order;
@@ -30,8 +31,9 @@ fn main() -> ExitCode {
         ["bench", names @ ..] => bench::run(names),
         ["instructions", "--write", profiles @ ..] => instructions::write(profiles),
         ["instructions", profiles @ ..] => instructions::check(profiles),
+        ["long-history", source, target, hours] => long_history::run(source.as_ref(), target.as_ref(), hours),
         ["tick-order"] => tick_order::write(),
-        _ => Err("attack age|top|agent [SECONDS [PROGRAM]] | check | docs | fixtures DIR | bench [NAME …] | instructions [--write] PROFILE … | tick-order".to_owned()),
+        _ => Err("attack age|top|agent [SECONDS [PROGRAM]] | check | docs | fixtures DIR | bench [NAME …] | instructions [--write] PROFILE … | long-history FROM TO HOURS | tick-order".to_owned()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

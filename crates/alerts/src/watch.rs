@@ -13,7 +13,7 @@ use super::ledger::Ledger;
 use super::rule::{AlertOptions, AlertRule};
 use super::shared::{AlertSnapshot, RuleState, SharedAlerts};
 use super::silence::Silence;
-use history::past::Past;
+use history::past::{Past, PastAtRest};
 use notify::StateChange;
 use notify::{Delivery, Outbox};
 use service::{Level, Log};
@@ -84,6 +84,8 @@ struct Watcher {
     states: Vec<RuleState>,
     /// Rules that a reload has removed. They name the receivers of the last notices.
     removed: Vec<AlertRule>,
+    /// The history between two evaluations.
+    past: Option<PastAtRest>,
 }
 
 impl Watcher {
@@ -117,6 +119,7 @@ impl Watcher {
             shared: shared.clone(),
             states: Vec::new(),
             removed: Vec::new(),
+            past: None,
         };
         watcher.begin_rules();
         Ok(watcher)
@@ -173,7 +176,7 @@ impl Watcher {
         self.keep_ledger(log)?;
         let now_ms = Timestamp::now().as_millisecond();
         let text = |error: store::StoreError| error.to_string();
-        let past = Past::open(&self.history).map_err(text)?;
+        let past = PastAtRest::go_on_or_open(self.past.take(), &self.history).map_err(text)?;
         let silences = self.ledger.silences(now_ms).map_err(text)?;
         let before = self.alerts.clone();
         let mut notices = self.alerts.keep_of(&self.options.rules);
@@ -188,6 +191,7 @@ impl Watcher {
             // What cannot be asked stays as it was.
             state.error = advanced.map(|new| notices.extend(new)).err();
         }
+        self.past = past.rest().ok();
         let deliveries: Vec<Delivery<Active>> =
             notices.iter().flat_map(|notice| self.deliveries(notice, now_ms)).collect();
         let has_news = self.alerts.all() != before.all() || !deliveries.is_empty();

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use formats::series_name::{METRIC, SeriesName};
-use history::past::{BatchedSource, EXPORTERS, Past};
+use history::past::{BatchedSource, EXPORTERS, Past, PastAtRest};
 use query::{Answer, Limits, Query, QueryError, STALE_BITS, Source};
 use store::StoreError;
 
@@ -41,6 +41,8 @@ pub(crate) struct RuleReader {
     known: Vec<Known>,
     /// The length of the next part.
     length_ns: i64,
+    /// The history between two parts.
+    kept: Option<PastAtRest>,
 }
 
 impl RuleReader {
@@ -49,7 +51,7 @@ impl RuleReader {
         let rules: Vec<RecordingRule> =
             rules.iter().filter(|rule| selection.may_have(&rule.name)).cloned().collect();
         let known = rules.iter().map(|_| Known::default()).collect();
-        Self { rules, known, length_ns: FIRST_NS }
+        Self { rules, known, length_ns: FIRST_NS, kept: None }
     }
 
     /// Returns whether it has no rules.
@@ -73,7 +75,21 @@ impl RuleReader {
             return Ok(None);
         }
         let text = |error: StoreError| error.to_string();
-        let past = Past::open(path).map_err(text)?;
+        let past = PastAtRest::go_on_or_open(self.kept.take(), path).map_err(text)?;
+        let part = self.evaluate_next(&past, path, selection, (behind_ns, to_ns), now_ns);
+        self.kept = past.rest().ok();
+        part
+    }
+
+    fn evaluate_next(
+        &mut self,
+        past: &Past,
+        path: &Path,
+        selection: &Selection,
+        (behind_ns, to_ns): (i64, Option<i64>),
+        now_ns: i64,
+    ) -> Result<Option<Part>, String> {
+        let text = |error: StoreError| error.to_string();
         let Some((first_ns, newest_ns)) = past.extent_ns().map_err(text)? else { return Ok(None) };
         let from_ns = behind_ns.max(first_ns - 1);
         // A step is evaluated when a tick behind it is there: then nothing of it is missing.
@@ -89,11 +105,11 @@ impl RuleReader {
         let mut end_ns = to_ns.unwrap_or(usual_ns).min(newest_ns);
         let is_last = |end_ns: i64| to_ns.is_none() && end_ns >= newest_ns;
         let range_ms = |end_ns: i64| [from_ns.div_euclid(1_000_000), end_ns / 1_000_000];
-        let (mut series, mut faults) = self.evaluate_all(&past, selection, range_ms(end_ns), false)?;
+        let (mut series, mut faults) = self.evaluate_all(past, selection, range_ms(end_ns), false)?;
         if !faults.is_empty() {
             // What is too much at once may be possible step by step, and rule by rule.
             (end_ns, self.length_ns) = (first_step_ns, FIRST_NS);
-            (series, faults) = self.evaluate_all(&past, selection, range_ms(end_ns), true)?;
+            (series, faults) = self.evaluate_all(past, selection, range_ms(end_ns), true)?;
         }
         let mut names = HashSet::new();
         series.retain(|NextSamples { name, .. }| {

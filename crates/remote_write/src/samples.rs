@@ -4,7 +4,7 @@ use std::path::Path;
 
 use formats::series_name::SeriesName;
 use query::STALE_BITS;
-use store::{History, Reading, StoreError};
+use store::{History, HistoryAtRest, Reading, StoreError};
 
 use crate::selection::Selection;
 
@@ -44,11 +44,13 @@ pub(crate) struct Reader {
     length_ns: i64,
     /// The end of the last part, and the last tick before it.
     before: Option<(i64, i64)>,
+    /// The history between two parts.
+    kept: Option<HistoryAtRest>,
 }
 
 impl Reader {
     pub(crate) fn new() -> Self {
-        Self { length_ns: FIRST_NS, before: None }
+        Self { length_ns: FIRST_NS, before: None, kept: None }
     }
 
     /// Reads what is behind a place, up to `to_ns` if that is known, all in nanoseconds since 1970. `None`: there is nothing yet.
@@ -62,7 +64,19 @@ impl Reader {
         (behind_ns, to_ns): (i64, Option<i64>),
         now_ns: i64,
     ) -> Result<Option<Part>, StoreError> {
-        let history = History::open(path)?;
+        let history = HistoryAtRest::go_on_or_open(self.kept.take(), path)?;
+        let part = self.read_next(&history, selection, (behind_ns, to_ns), now_ns)?;
+        self.kept = history.rest().ok();
+        Ok(part)
+    }
+
+    fn read_next(
+        &mut self,
+        history: &History,
+        selection: &mut Selection,
+        (behind_ns, to_ns): (i64, Option<i64>),
+        now_ns: i64,
+    ) -> Result<Option<Part>, StoreError> {
         let spans = history.spans()?;
         let Some(first_ns) = spans.iter().map(|(first_ns, _)| *first_ns).min() else { return Ok(None) };
         // Times in which nothing was recorded are gone over.
@@ -175,7 +189,7 @@ mod tests {
         let mut ends_at = Vec::new();
         let mut selection = Selection::new(&ReceiverOptions::of_everything());
         // The first part ends before the fifth tick.
-        let (mut reader, mut place_ns) = (Reader { length_ns: 4 * SECOND, before: None }, SECOND);
+        let (mut reader, mut place_ns) = (Reader { length_ns: 4 * SECOND, ..Reader::new() }, SECOND);
         while let Some(part) = reader.next(&path, &mut selection, (place_ns, None), 1000 * SECOND).unwrap() {
             place_ns = part.to_ns;
             for series in part.series {

@@ -38,8 +38,8 @@ pub(crate) struct Source {
 }
 
 enum AnyReader {
-    Recorded(Reader),
-    Rules(RuleReader),
+    Recorded(Box<Reader>),
+    Rules(Box<RuleReader>),
 }
 
 impl Source {
@@ -53,12 +53,12 @@ impl Source {
             is_done: false,
             fault: None,
         };
-        let recorded = || AnyReader::Recorded(Reader::new());
+        let recorded = || AnyReader::Recorded(Box::new(Reader::new()));
         let rules = RuleReader::new(&options.rules, &Selection::new(options));
         [
             source(history.to_owned(), recorded()),
             source(history.with_file_name(CHECKS), recorded()),
-            source(history.to_owned(), AnyReader::Rules(rules)),
+            source(history.to_owned(), AnyReader::Rules(Box::new(rules))),
             source(history.with_file_name(EXPORTERS), recorded()),
         ]
     }

@@ -29,7 +29,11 @@ pub(crate) struct Block {
     pub(crate) entries: Vec<Vec<u8>>,
     /// The values of the last tick.
     last: Values,
+    /// The values before each tick that is a multiple of [`SNAPSHOT_TICKS`], of a block that was read: what is wanted of it is mostly its end.
+    snapshots: Vec<Values>,
 }
+
+const SNAPSHOT_TICKS: usize = 64;
 
 impl Block {
     pub(crate) fn new(id: i64, position: i64) -> Self {
@@ -47,6 +51,9 @@ impl Block {
         let is_whole = journal::apply(entry, &mut self.last).is_some();
         if is_whole {
             self.entries.push(entry.to_vec());
+            if self.entries.len().is_multiple_of(SNAPSHOT_TICKS) {
+                self.snapshots.push(self.last.clone());
+            }
         } else {
             self.last.clear();
             // They were decoded before.
@@ -59,7 +66,7 @@ impl Block {
 
     /// The value of a series in the last tick.
     pub(crate) fn last_value(&self, id: SeriesId) -> Option<f64> {
-        self.last.binary_search_by_key(&id, |(id, _)| *id).ok().map(|place| self.last[place].1)
+        value_in(&self.last, id)
     }
 
     /// The time of the last tick; `None` if there is none.
@@ -73,31 +80,42 @@ impl Block {
         self.entries.iter().map_while(|entry| journal::decode_clock(entry))
     }
 
-    /// The values of one series, with the times of all ticks.
-    pub(crate) fn column(&self, id: SeriesId) -> (Vec<Clock>, Vec<Option<f64>>) {
-        let mut value = None;
+    /// Returns the last tick from which on entries can be decoded and that is not behind this one, and the values before it.
+    fn snapshot_before(&self, tick: usize) -> (usize, &[(SeriesId, f64)]) {
+        match (tick / SNAPSHOT_TICKS).min(self.snapshots.len()) {
+            0 => (0, &[]),
+            count => (count * SNAPSHOT_TICKS, &self.snapshots[count - 1]),
+        }
+    }
+
+    /// The values of one series, with the times of ticks: all of them, or those before `first` are left out as far as they need not be decoded.
+    pub(crate) fn column(&self, id: SeriesId, first: usize) -> (Vec<Clock>, Vec<Option<f64>>) {
+        let (first, before) = self.snapshot_before(first);
+        let mut value = value_in(before, id);
         let tick = |entry: &Vec<u8>| Some((journal::decode_one(entry, id, &mut value)?, value));
-        self.entries.iter().map_while(tick).unzip()
+        self.entries[first..].iter().map_while(tick).unzip()
     }
 
     /// All as columns.
     pub(crate) fn columns(&self) -> BlockColumns {
-        self.columns_among(None)
+        self.columns_among(None, 0)
     }
 
-    /// Returns the columns of some series, those that have a value here.
-    pub(crate) fn columns_of(&self, mut ids: Vec<SeriesId>) -> BlockColumns {
+    /// Returns the columns of some series, those that have a value here. Ticks before `first` are left out as far as they need not be decoded.
+    pub(crate) fn columns_of(&self, mut ids: Vec<SeriesId>, first: usize) -> BlockColumns {
         ids.sort_unstable();
-        self.columns_among(Some(&ids))
+        self.columns_among(Some(&ids), first)
     }
 
     /// Returns the columns of the series with these numbers, which are in order; `None`: of all.
-    fn columns_among(&self, ids: Option<&[SeriesId]>) -> BlockColumns {
-        let mut clocks = Vec::with_capacity(self.entries.len());
-        let mut values = Values::new();
+    fn columns_among(&self, ids: Option<&[SeriesId]>, first: usize) -> BlockColumns {
+        let (first, before) = self.snapshot_before(first);
+        let entries = &self.entries[first..];
+        let mut clocks = Vec::with_capacity(entries.len());
+        let mut values = before.to_vec();
         // In the order of the series, as the values of each tick are: a search for each of them would take most of the time.
         let mut columns: Vec<(SeriesId, Vec<Option<f64>>)> = Vec::new();
-        for (tick, entry) in self.entries.iter().enumerate() {
+        for (tick, entry) in entries.iter().enumerate() {
             // They were encoded here, or decoded before.
             let Some(clock) = journal::apply(entry, &mut values) else { break };
             clocks.push(clock);
@@ -115,7 +133,7 @@ impl Block {
                 }
                 if columns.get(place).is_none_or(|(known, _)| known != id) {
                     // No larger than needed: there are hundreds of them until the block is sealed.
-                    columns.insert(place, (*id, Vec::with_capacity(self.entries.len())));
+                    columns.insert(place, (*id, Vec::with_capacity(entries.len())));
                 }
                 let column = &mut columns[place].1;
                 column.resize(tick, None);
@@ -125,6 +143,10 @@ impl Block {
         columns.iter_mut().for_each(|(_, column)| column.resize(clocks.len(), None));
         BlockColumns { boot: self.boot, clocks, values: columns.into_iter().collect() }
     }
+}
+
+fn value_in(values: &[(SeriesId, f64)], id: SeriesId) -> Option<f64> {
+    values.binary_search_by_key(&id, |(id, _)| *id).ok().map(|place| values[place].1)
 }
 
 /// A block by series: one value, or none, for each of its ticks.
@@ -305,28 +327,4 @@ impl Sealing {
     pub(crate) fn forget_written(&mut self) {
         self.written = 0;
     }
-}
-
-/// Blocks whose ticks are in the journal, and how many entries are damaged or missing. Such an entry ends its block, since those after
-/// it are differences.
-pub(crate) fn unsealed(connection: &Connection) -> Result<(Vec<Block>, u64), StoreError> {
-    let mut blocks: Vec<Block> = Vec::new();
-    let mut statement =
-        connection.prepare("SELECT block, place, boot, entry FROM journal ORDER BY block, place")?;
-    let mut rows = statement.query([])?;
-    let mut damaged = 0;
-    while let Some(row) = rows.next()? {
-        let (id, place, boot): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        if blocks.last().is_none_or(|block| block.key.id != id) {
-            blocks.push(Block { boot, ..Block::new(id, 0) });
-        }
-        let Some(block) = blocks.last_mut() else { continue };
-        let entry =
-            row.get_ref(3)?.as_blob().ok().and_then(|bytes| checksum::open(&[id, place, boot], bytes));
-        let is_next = i64::try_from(block.entries.len()) == Ok(place);
-        if !(is_next && entry.is_some_and(|entry| block.restore(entry))) {
-            damaged += 1;
-        }
-    }
-    Ok((blocks, damaged))
 }

@@ -1,5 +1,6 @@
 //! A history beside its writer: one snapshot of it.
 
+mod at_rest;
 mod extent;
 
 use std::cell::OnceCell;
@@ -12,7 +13,6 @@ use facts::task::rounds::RoundTables;
 use rusqlite::Connection;
 
 use crate::aside;
-use crate::block::{self, Block};
 use crate::boots::{self, Boots};
 use crate::database;
 use crate::error::StoreError;
@@ -21,9 +21,11 @@ use crate::reading::{Heads, has_block_at, read_block_ids, read_column};
 use crate::sample::{Reading, Sample};
 use crate::series::{SeriesId, SeriesKind, SeriesNames};
 use crate::tasks::{ChunkKey, TaskReplay, exact_rounds_ns, unsealed_chunks};
+use crate::unsealed::Unsealed;
 use crate::verify;
 use crate::window::Points;
 
+pub use at_rest::HistoryAtRest;
 pub use extent::Extent;
 
 /// A history as it was when it was opened. Its writer goes on meanwhile.
@@ -43,14 +45,14 @@ type UnsealedChunks = (Vec<(ChunkKey, RoundTables)>, u64);
 #[derive(Debug)]
 struct HistoryFile {
     path: PathBuf,
+    /// Device and inode, as far as they are known.
+    identity: Option<(u64, u64)>,
     connection: Connection,
     names: SeriesNames,
     /// Blocks that are in the journal alone.
-    unsealed: Vec<Block>,
+    unsealed: Unsealed,
     /// Chunks of tasks that are in the journal alone, and how many entries are damaged; read when they are needed.
     unsealed_chunks: OnceCell<UnsealedChunks>,
-    /// Entries of the journal that are damaged.
-    damaged: u64,
     /// The boot of what was imported.
     imported_boot: Option<i64>,
     heads: Heads,
@@ -83,6 +85,11 @@ impl History {
         all.sort_unstable_by_key(|(name, _)| *name);
         all.dedup_by_key(|(name, _)| *name);
         all
+    }
+
+    /// Returns something that stays equal as long as the series are the same: which files there are, and how many series each has.
+    pub fn series_version(&self) -> Vec<(Option<(u64, u64)>, usize)> {
+        self.files().map(|file| (file.identity, file.names.count())).collect()
     }
 
     /// Reads the samples of a series between two times in nanoseconds since 1970, both included, in the order in which they were recorded. Damaged
@@ -167,7 +174,7 @@ impl History {
     /// # Errors
     /// If they cannot be read.
     pub fn read_last(&self, names: &[&str], mut each: impl FnMut(usize, f64)) -> Result<(), StoreError> {
-        if let Some(block) = self.current.unsealed.last() {
+        if let Some(block) = self.current.unsealed.blocks.last() {
             for (place, name) in names.iter().enumerate() {
                 let id = self.current.names.find(name);
                 if let Some(value) = id.and_then(|id| block.last_value(id)) {
@@ -187,7 +194,7 @@ impl History {
 
     /// Counts the damaged names of series and entries of the journal, and the files that cannot be opened.
     pub fn damaged(&self) -> u64 {
-        let of_files: u64 = self.files().map(|file| file.damaged + file.names.damaged).sum();
+        let of_files: u64 = self.files().map(|file| file.unsealed.damaged + file.names.damaged).sum();
         of_files + self.unreadable.len() as u64
     }
 
@@ -199,7 +206,7 @@ impl History {
         let mut findings = self.unreadable.clone();
         for file in self.files() {
             findings.extend(verify::verify(&file.connection, &file.names, &file.path)?);
-            let damaged = file.damaged + file.unsealed_chunks()?.1;
+            let damaged = file.unsealed.damaged + file.unsealed_chunks()?.1;
             if damaged > 0 {
                 findings
                     .push(format!("{}: {damaged} entries of the journal are damaged", file.path.display()));
@@ -239,19 +246,20 @@ impl History {
 
 impl HistoryFile {
     fn open(path: &Path) -> Result<Self, StoreError> {
+        // Before it is opened: if it is another one then, it is opened again next time.
+        let identity = aside::identity(path);
         let connection = database::open_for_reading(path)?;
         // All reads see one state: blocks that the writer seals from now on are in the journal here.
         connection.execute_batch("BEGIN")?;
         let names = SeriesNames::read(&connection)?;
-        let (blocks, damaged_ticks) = block::unsealed(&connection)?;
         let imported_boot = Boots::read(&connection).ok().and_then(|boots| boots.find(boots::IMPORTED));
         Ok(Self {
             path: path.to_owned(),
-            connection,
+            identity,
             names,
-            unsealed: blocks,
+            unsealed: Unsealed::read(&connection)?,
+            connection,
             unsealed_chunks: OnceCell::new(),
-            damaged: damaged_ticks,
             // If it is not known, series that were imported seem to end now and then, and nothing else changes.
             imported_boot,
             heads: Heads::default(),
@@ -307,7 +315,8 @@ impl HistoryFile {
             }
         }
         let is_wanted = |clock: Clock| wanted_ns.contains(&clock.realtime.0.cast_signed());
-        for block in self.unsealed.iter().filter(|block| block.clocks().any(is_wanted)) {
+        for block in &self.unsealed.blocks {
+            let Some(first) = block.clocks().position(is_wanted) else { continue };
             let Some(last) = block.last_clock() else { continue };
             if extract == Extract::Newest && is_wanted(last) {
                 // Its last tick is in memory.
@@ -317,20 +326,22 @@ impl HistoryFile {
                         each(place, Reading::Sample(Sample { clock: last, value, range: None }));
                         continue;
                     }
-                    let (clocks, values) = block.column(id);
+                    let (clocks, values) = block.column(id, first);
                     let mut out = Outlet::new(&clocks, wanted_ns, true, extract);
                     out.push(&Points::of_ticks(values), &mut is_there[place], |reading| each(place, reading));
                 }
                 continue;
             }
-            let mut columns =
-                (names.len() > 1).then(|| block.columns_of(wanted().map(|(_, id)| id).collect()));
-            for (place, id) in wanted() {
-                let (clocks, values) = match &mut columns {
-                    Some(columns) => (columns.clocks.clone(), columns.values.remove(&id).unwrap_or_default()),
-                    None => block.column(id),
-                };
+            if let [Some(id)] = ids[..] {
+                let (clocks, values) = block.column(id, first);
                 let mut out = Outlet::new(&clocks, wanted_ns, true, extract);
+                out.push(&Points::of_ticks(values), &mut is_there[0], |reading| each(0, reading));
+                continue;
+            }
+            let mut columns = block.columns_of(wanted().map(|(_, id)| id).collect(), first);
+            let mut out = Outlet::new(&columns.clocks, wanted_ns, true, extract);
+            for (place, id) in wanted() {
+                let values = columns.values.remove(&id).unwrap_or_default();
                 out.push(&Points::of_ticks(values), &mut is_there[place], |reading| each(place, reading));
             }
         }

@@ -31,12 +31,13 @@ mod task_names;
 mod tasks;
 mod thinning;
 mod time_range;
+mod unsealed;
 mod verify;
 mod window;
 
 pub use engine::{Engine, PlainTables, StoreEngine};
 pub use error::StoreError;
-pub use history::{Extent, History};
+pub use history::{Extent, History, HistoryAtRest};
 pub use records::Records;
 pub use retention::{Retention, Tier};
 pub use sample::{GaugeRange, Reading, Sample};

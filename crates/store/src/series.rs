@@ -46,29 +46,37 @@ impl SeriesNames {
     /// Reads them.
     pub(crate) fn read(connection: &Connection) -> Result<Self, StoreError> {
         let mut names = Self::default();
-        let mut statement = connection.prepare("SELECT id, name FROM series ORDER BY id")?;
-        let mut rows = statement.query([])?;
+        names.read_new(connection)?;
+        Ok(names)
+    }
+
+    /// Reads those that were written since.
+    pub(crate) fn read_new(&mut self, connection: &Connection) -> Result<(), StoreError> {
+        let known = self.by_id.len();
+        let mut statement =
+            connection.prepare_cached("SELECT id, name FROM series WHERE id >= ?1 ORDER BY id")?;
+        let mut rows = statement.query([i64::try_from(known).unwrap_or(i64::MAX)])?;
         while let Some(row) = rows.next()? {
             let id: u32 = row.get(0)?;
             // Numbers are given without gaps.
             let place = usize::try_from(id).unwrap_or(usize::MAX);
-            if place < names.by_id.len() || place > names.by_id.len() + MAX_MISSING {
-                names.damaged += 1;
+            if place < self.by_id.len() || place > self.by_id.len() + MAX_MISSING {
+                self.damaged += 1;
                 continue;
             }
-            names.by_id.resize(place, None);
+            self.by_id.resize(place, None);
             let bytes = row.get_ref(1)?.as_blob().unwrap_or_default();
             let name = checksum::open(&[id.into(), 0], bytes)
                 .and_then(decode)
                 .map(|(name, kind)| (Arc::<str>::from(name), kind));
             if let Some((name, _)) = &name {
-                names.by_name.insert(name.clone(), SeriesId(id));
+                self.by_name.insert(name.clone(), SeriesId(id));
             }
-            names.by_id.push(name);
+            self.by_id.push(name);
         }
-        names.damaged += names.by_id.iter().filter(|name| name.is_none()).count() as u64;
-        names.written = names.by_id.len();
-        Ok(names)
+        self.damaged += self.by_id[known..].iter().filter(|name| name.is_none()).count() as u64;
+        self.written = self.by_id.len();
+        Ok(())
     }
 
     /// The number of a series, given to it if it has none.

@@ -21,6 +21,7 @@ use crate::retention::{self, Maintenance, Retention};
 use crate::series::{SeriesId, SeriesKind, SeriesNames};
 use crate::task_names::{Named, TaskNames};
 use crate::tasks::{TaskRecorder, TaskTick, unsealed_chunks, write_chunk};
+use crate::unsealed::Unsealed;
 
 pub use import::ImportedSeries;
 
@@ -109,7 +110,7 @@ impl Store {
         let connection = database::open(path, database::TABLES, database::AGENT_PATIENCE)?;
         let names = SeriesNames::read(&connection)?;
         let boots = Boots::read(&connection)?;
-        let (blocks, damaged_ticks) = block::unsealed(&connection)?;
+        let Unsealed { blocks, damaged: damaged_ticks } = Unsealed::read(&connection)?;
         let (chunks, damaged_rounds) = unsealed_chunks(&connection)?;
         let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
         database::delete_orphans(&connection)?;

@@ -7,7 +7,7 @@ mod scratch;
 use facts::sample::Clock;
 use facts::unit::Nanos;
 use scratch::Scratch;
-use store::{History, Retention, Sample, SeriesKind, Store, Tick};
+use store::{History, Reading, Retention, Sample, SeriesKind, Store, Tick};
 
 const SECOND_NS: i64 = 1_000_000_000;
 const START_NS: i64 = 1_700_000_000 * SECOND_NS;
@@ -52,6 +52,18 @@ fn read(history: &History, name: &str, ticks: std::ops::Range<i64>) -> Vec<Sampl
     samples
 }
 
+/// The samples of one series, read with all others.
+fn read_among(history: &History, series: usize, ticks: std::ops::Range<i64>) -> Vec<Sample> {
+    let (from, to) = (START_NS + ticks.start * SECOND_NS, START_NS + (ticks.end - 1) * SECOND_NS);
+    let mut samples = Vec::new();
+    let damaged = history.read_all(&NAMES, from, to, |place, reading| match reading {
+        Reading::Sample(sample) if place == series => samples.push(sample),
+        _ => {}
+    });
+    assert_eq!(damaged.unwrap(), 0);
+    samples
+}
+
 fn expected(series: usize, ticks: std::ops::Range<i64>) -> Vec<Sample> {
     let sample =
         |tick: i64| values(tick)[series].map(|value| Sample { clock: clock(tick), value, range: None });
@@ -65,11 +77,16 @@ fn blocks_and_the_journal_are_read() {
     record(&mut store, 0..1500, "boot");
     let history = History::open(&scratch.file()).unwrap();
     for (series, name) in NAMES.iter().enumerate() {
-        for ticks in [0..1500, 3..4, 590..610, 1190..1500] {
+        for ticks in [0..1500, 3..4, 590..610, 1190..1500, 1263..1264, 1264..1266, 1331..1500, 1499..1500] {
             assert_eq!(
                 read(&history, name, ticks.clone()),
                 expected(series, ticks.clone()),
                 "{name} {ticks:?}"
+            );
+            assert_eq!(
+                read_among(&history, series, ticks.clone()),
+                expected(series, ticks.clone()),
+                "{name} {ticks:?} among others"
             );
         }
     }

@@ -8,21 +8,41 @@ use facts::task::rounds::Scope;
 use store::StoreError;
 use tokio::sync::watch;
 
-use history::past::Past;
+use history::past::{Past, PastAtRest};
 
-/// An open history keeps the log of its database from being reused, so that one is not kept longer, however rare ticks are.
-const MAX_KEPT: Duration = Duration::from_secs(2);
+/// An open history keeps the log of its database from being reused, so that one does not stay open longer, however rare ticks are.
+const MAX_OPEN: Duration = Duration::from_secs(2);
+
+/// One that rests costs memory alone, and is kept for so long after the last request.
+const MAX_AT_REST: Duration = Duration::from_secs(30);
 
 /// Memory is given back when there is a pause, and not more often.
 const BETWEEN_TRIMS: Duration = Duration::from_secs(10);
 
-/// One history that no request needs now.
+/// The history that no request needs now.
 #[derive(Debug)]
 pub(super) struct KeptPast {
-    /// As of which tick it is.
-    kept: Mutex<Option<(u64, Past)>>,
+    kept: Mutex<Option<Kept>>,
     /// The number of the last tick.
     ticks: watch::Receiver<u64>,
+}
+
+#[derive(Debug)]
+enum Kept {
+    /// As of a tick.
+    Open(u64, Past),
+    AtRest(Instant, PastAtRest),
+}
+
+impl Kept {
+    /// The history as of this tick; `None` if it has to be opened anew.
+    fn as_of(self, tick: u64) -> Option<Past> {
+        match self {
+            Self::Open(known, past) if known == tick => Some(past),
+            Self::Open(_, past) => past.rest().ok()?.go_on().ok(),
+            Self::AtRest(_, past) => past.go_on().ok(),
+        }
+    }
 }
 
 impl KeptPast {
@@ -44,16 +64,15 @@ impl KeptPast {
             return Ok(work(&Past::open(path)?.seen_by(scope)));
         }
         let tick = *self.ticks.borrow();
-        let kept = self.take().filter(|(known, _)| *known == tick);
-        let past = match kept {
-            Some((_, past)) => past,
+        let past = match self.take().and_then(|kept| kept.as_of(tick)) {
+            Some(past) => past,
             None => Past::open(path)?,
         };
         let done = work(&past);
-        if *self.ticks.borrow() == tick
-            && let Ok(mut kept) = self.kept.lock()
-        {
-            *kept = Some((tick, past));
+        if *self.ticks.borrow() == tick {
+            self.keep(Kept::Open(tick, past));
+        } else if let Ok(past) = past.rest() {
+            self.keep(Kept::AtRest(Instant::now(), past));
         }
         Ok(done)
     }
@@ -63,13 +82,25 @@ impl KeptPast {
         self.ticks.clone()
     }
 
-    /// Closes each history that is kept as soon as there is a newer tick, and gives back the memory that answers took. Ends with the
-    /// ticks.
+    /// Lets the history rest as soon as there is a newer tick, closes it when nothing was asked for long, and gives back the memory that
+    /// answers took. Ends with the ticks.
     pub(super) async fn drop_old(&self) {
         let mut ticks = self.ticks.clone();
         let (mut was_used, mut trimmed) = (false, Instant::now());
-        while !matches!(tokio::time::timeout(MAX_KEPT, ticks.changed()).await, Ok(Err(_))) {
-            let is_used = self.take().is_some();
+        while !matches!(tokio::time::timeout(MAX_OPEN, ticks.changed()).await, Ok(Err(_))) {
+            let is_used = match self.take() {
+                Some(Kept::Open(_, past)) => {
+                    if let Ok(past) = past.rest() {
+                        self.keep(Kept::AtRest(Instant::now(), past));
+                    }
+                    true
+                }
+                Some(Kept::AtRest(since, past)) if since.elapsed() < MAX_AT_REST => {
+                    self.keep(Kept::AtRest(since, past));
+                    false
+                }
+                _ => false,
+            };
             was_used |= is_used;
             if was_used && !is_used && trimmed.elapsed() >= BETWEEN_TRIMS {
                 probe::heap::give_memory_back();
@@ -78,7 +109,14 @@ impl KeptPast {
         }
     }
 
-    fn take(&self) -> Option<(u64, Past)> {
+    fn take(&self) -> Option<Kept> {
         self.kept.lock().ok()?.take()
+    }
+
+    /// Keeps one; one that another request kept meanwhile is closed.
+    fn keep(&self, one: Kept) {
+        if let Ok(mut kept) = self.kept.lock() {
+            *kept = Some(one);
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! The history as a source of series for expressions: those of the machine, and the tasks'.
 
+mod at_rest;
 mod batched_source;
 #[cfg(test)]
 mod batching;
@@ -46,6 +47,7 @@ use query::{Condition, Samples, Selection, Series, Source, Sums};
 use sampling::users::Users;
 use store::{History, Reading, SeriesKind, StoreError};
 
+pub use at_rest::PastAtRest;
 pub use batched_source::BatchedSource;
 pub use exits::EndedProcess;
 pub use exits::PastExit;

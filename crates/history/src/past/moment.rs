@@ -52,8 +52,7 @@ impl Past {
         if let Some(extent_ns) = self.extent_ns.get() {
             return Ok(*extent_ns);
         }
-        let all = self.recorded.history.spans()?.into_iter();
-        let extent_ns = all.reduce(|(first, last), (from, to)| (first.min(from), last.max(to)));
+        let extent_ns = self.recorded.extent_ns()?;
         Ok(*self.extent_ns.get_or_init(|| extent_ns))
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use facts::container::ContainerNames;
 use formats::series_name::SeriesName;
 use query::{Point, STALE_BITS, Samples, Selection, Series};
-use store::{History, Reading, SeriesKind, StoreError};
+use store::{History, HistoryAtRest, Reading, SeriesKind, StoreError};
 
 use crate::metrics;
 
@@ -22,7 +22,32 @@ pub(super) struct RecordedSeries {
     pub(super) series: Vec<(SeriesName, String)>,
 }
 
+type SeriesVersion = Vec<(Option<(u64, u64)>, usize)>;
+
+/// The same while nothing is asked.
+#[derive(Debug)]
+pub(super) struct SeriesAtRest {
+    history: HistoryAtRest,
+    series: Vec<(SeriesName, String)>,
+    version: SeriesVersion,
+}
+
+impl SeriesAtRest {
+    pub(super) fn go_on(self) -> Result<RecordedSeries, StoreError> {
+        let history = self.history.go_on()?;
+        if history.series_version() == self.version {
+            return Ok(RecordedSeries { history, series: self.series });
+        }
+        Ok(RecordedSeries::new(history))
+    }
+}
+
 impl RecordedSeries {
+    pub(super) fn rest(self) -> Result<SeriesAtRest, StoreError> {
+        let version = self.history.series_version();
+        Ok(SeriesAtRest { history: self.history.rest()?, series: self.series, version })
+    }
+
     pub(super) fn new(history: History) -> Self {
         let parse = |(name, _): (&str, SeriesKind)| Some((SeriesName::parse(name).ok()?, name.to_owned()));
         let series = history.series().into_iter().filter_map(parse).collect();
@@ -31,7 +56,8 @@ impl RecordedSeries {
 
     /// The first and the last tick, in nanoseconds since 1970.
     pub(super) fn extent_ns(&self) -> Result<Option<(i64, i64)>, StoreError> {
-        Ok(self.history.extent()?.realtime_ns)
+        let all = self.history.spans()?.into_iter();
+        Ok(all.reduce(|(first, last), (from, to)| (first.min(from), last.max(to))))
     }
 
     /// The names of containers. Of one that got other names the last one holds.

@@ -1,0 +1,83 @@
+//! A history between two questions: opening it anew costs more than most answers.
+
+use std::cell::OnceCell;
+use std::path::Path;
+
+use super::{History, HistoryFile};
+use crate::aside;
+use crate::boots::{self, Boots};
+use crate::error::StoreError;
+use crate::reading::Heads;
+
+/// A history that is not read now. It holds no snapshot, so that the writer's log can be reused.
+#[derive(Debug)]
+pub struct HistoryAtRest(History);
+
+impl History {
+    /// Ends the snapshot.
+    ///
+    /// # Errors
+    /// If that fails: then it is closed.
+    pub fn rest(self) -> Result<HistoryAtRest, StoreError> {
+        for file in self.files() {
+            file.connection.execute_batch("COMMIT")?;
+        }
+        Ok(HistoryAtRest(self))
+    }
+}
+
+impl HistoryAtRest {
+    /// Goes on with what was kept, or opens the history if nothing was, or that fails.
+    ///
+    /// # Errors
+    /// As [`History::open`].
+    pub fn go_on_or_open(kept: Option<Self>, path: &Path) -> Result<History, StoreError> {
+        match kept.map(Self::go_on) {
+            Some(Ok(history)) => Ok(history),
+            _ => History::open(path),
+        }
+    }
+
+    /// Returns the history as it is now; what was read before is not read again. One whose files are others by now is opened anew.
+    ///
+    /// # Errors
+    /// As [`History::open`].
+    pub fn go_on(self) -> Result<History, StoreError> {
+        let Self(mut history) = self;
+        let path = history.current.path.clone();
+        if !history.has_same_files(&path) {
+            drop(history);
+            return History::open(&path);
+        }
+        history.current.go_on()?;
+        for file in &history.renamed {
+            file.connection.execute_batch("BEGIN")?;
+        }
+        Ok(history)
+    }
+}
+
+impl History {
+    /// Returns whether the path has the file that is open, and the same damaged ones are beside it.
+    fn has_same_files(&self, path: &Path) -> bool {
+        let aside = self.renamed.len() + self.unreadable.len();
+        self.current.identity.is_some()
+            && self.current.identity == aside::identity(path)
+            && self.unreadable.is_empty()
+            && aside::list(path).len() == aside
+    }
+}
+
+impl HistoryFile {
+    /// Begins a snapshot of what is there now.
+    fn go_on(&mut self) -> Result<(), StoreError> {
+        self.connection.execute_batch("BEGIN")?;
+        self.names.read_new(&self.connection)?;
+        self.unsealed.go_on(&self.connection)?;
+        self.unsealed_chunks = OnceCell::new();
+        self.imported_boot = Boots::read(&self.connection).ok().and_then(|boots| boots.find(boots::IMPORTED));
+        // Merged blocks have other heads.
+        self.heads = Heads::default();
+        Ok(())
+    }
+}
