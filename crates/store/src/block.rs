@@ -14,6 +14,7 @@ use crate::journal::{self, Values};
 use crate::numbers;
 use crate::series::SeriesId;
 use crate::time_range::TimeRange;
+use crate::unsealed::Growing;
 
 /// The most ticks and series of a block; more can only be damage.
 const MOST: u64 = 1 << 20;
@@ -44,24 +45,6 @@ impl Block {
     pub(crate) fn push(&mut self, clock: Clock, values: Values) {
         self.entries.push(journal::encode(clock, &self.last, &values));
         self.last = values;
-    }
-
-    /// Adds an entry that was read; `false` if it is damaged.
-    pub(crate) fn restore(&mut self, entry: &[u8]) -> bool {
-        let is_whole = journal::apply(entry, &mut self.last).is_some();
-        if is_whole {
-            self.entries.push(entry.to_vec());
-            if self.entries.len().is_multiple_of(SNAPSHOT_TICKS) {
-                self.snapshots.push(self.last.clone());
-            }
-        } else {
-            self.last.clear();
-            // They were decoded before.
-            for entry in &self.entries {
-                let _ = journal::apply(entry, &mut self.last);
-            }
-        }
-        is_whole
     }
 
     /// The value of a series in the last tick.
@@ -142,6 +125,41 @@ impl Block {
         }
         columns.iter_mut().for_each(|(_, column)| column.resize(clocks.len(), None));
         BlockColumns { boot: self.boot, clocks, values: columns.into_iter().collect() }
+    }
+}
+
+impl Growing for Block {
+    const JOURNAL: &'static str = "journal";
+    const ID: &'static str = "block";
+    const COLUMNS: &'static [&'static str] = &["block", "place", "boot"];
+
+    fn begin(columns: &[i64]) -> Self {
+        Self { boot: columns[2], ..Self::new(columns[0], 0) }
+    }
+
+    fn id(&self) -> i64 {
+        self.key.id
+    }
+
+    fn entries(&self) -> usize {
+        self.entries.len()
+    }
+
+    fn restore(&mut self, entry: &[u8]) -> bool {
+        let is_whole = journal::apply(entry, &mut self.last).is_some();
+        if is_whole {
+            self.entries.push(entry.to_vec());
+            if self.entries.len().is_multiple_of(SNAPSHOT_TICKS) {
+                self.snapshots.push(self.last.clone());
+            }
+        } else {
+            self.last.clear();
+            // They were decoded before.
+            for entry in &self.entries {
+                let _ = journal::apply(entry, &mut self.last);
+            }
+        }
+        is_whole
     }
 }
 

@@ -13,6 +13,7 @@ use facts::task::rounds::RoundTables;
 use rusqlite::Connection;
 
 use crate::aside;
+use crate::block::Block;
 use crate::boots::{self, Boots};
 use crate::database;
 use crate::error::StoreError;
@@ -20,7 +21,7 @@ use crate::outlet::{Extract, Outlet};
 use crate::reading::{Heads, has_block_at, read_block_ids, read_column};
 use crate::sample::{Reading, Sample};
 use crate::series::{SeriesId, SeriesKind, SeriesNames};
-use crate::tasks::{ChunkKey, TaskReplay, exact_rounds_ns, unsealed_chunks};
+use crate::tasks::{ChunkKey, TaskReplay, exact_rounds_ns};
 use crate::unsealed::Unsealed;
 use crate::verify;
 use crate::window::Points;
@@ -38,9 +39,6 @@ pub struct History {
     unreadable: Vec<String>,
 }
 
-/// Chunks of tasks that are in the journal alone, and how many of its entries are damaged.
-type UnsealedChunks = (Vec<(ChunkKey, RoundTables)>, u64);
-
 /// One file of a history.
 #[derive(Debug)]
 struct HistoryFile {
@@ -50,9 +48,9 @@ struct HistoryFile {
     connection: Connection,
     names: SeriesNames,
     /// Blocks that are in the journal alone.
-    unsealed: Unsealed,
-    /// Chunks of tasks that are in the journal alone, and how many entries are damaged; read when they are needed.
-    unsealed_chunks: OnceCell<UnsealedChunks>,
+    unsealed: Unsealed<Block>,
+    /// Chunks of tasks that are in the journal alone; read when they are needed.
+    unsealed_chunks: OnceCell<Unsealed<(ChunkKey, RoundTables)>>,
     /// The boot of what was imported.
     imported_boot: Option<i64>,
     heads: Heads,
@@ -174,7 +172,7 @@ impl History {
     /// # Errors
     /// If they cannot be read.
     pub fn read_last(&self, names: &[&str], mut each: impl FnMut(usize, f64)) -> Result<(), StoreError> {
-        if let Some(block) = self.current.unsealed.blocks.last() {
+        if let Some(block) = self.current.unsealed.parts.last() {
             for (place, name) in names.iter().enumerate() {
                 let id = self.current.names.find(name);
                 if let Some(value) = id.and_then(|id| block.last_value(id)) {
@@ -206,7 +204,7 @@ impl History {
         let mut findings = self.unreadable.clone();
         for file in self.files() {
             findings.extend(verify::verify(&file.connection, &file.names, &file.path)?);
-            let damaged = file.unsealed.damaged + file.unsealed_chunks()?.1;
+            let damaged = file.unsealed.damaged + file.unsealed_chunks()?.damaged;
             if damaged > 0 {
                 findings
                     .push(format!("{}: {damaged} entries of the journal are damaged", file.path.display()));
@@ -221,8 +219,8 @@ impl History {
     /// # Errors
     /// If it cannot be read.
     pub fn tasks(&self, from_ns: i64, to_ns: i64) -> Result<TaskReplay<'_>, StoreError> {
-        let (unsealed, damaged) = self.current.unsealed_chunks()?;
-        TaskReplay::new(&self.current.connection, unsealed, *damaged, from_ns, to_ns)
+        let unsealed = self.current.unsealed_chunks()?;
+        TaskReplay::new(&self.current.connection, &unsealed.parts, unsealed.damaged, from_ns, to_ns)
     }
 
     /// Returns the times of the first and the last of the newest rounds of tasks that are as they were recorded and follow one another, in nanoseconds
@@ -231,8 +229,7 @@ impl History {
     /// # Errors
     /// If it cannot be read.
     pub fn exact_rounds_ns(&self) -> Result<Option<(i64, i64)>, StoreError> {
-        let (unsealed, _) = self.current.unsealed_chunks()?;
-        exact_rounds_ns(&self.current.connection, unsealed)
+        exact_rounds_ns(&self.current.connection, &self.current.unsealed_chunks()?.parts)
     }
 
     /// Returns the ids of the boots that were seen, in the order of their numbers: the first has the number 1. One that is damaged is empty.
@@ -266,11 +263,11 @@ impl HistoryFile {
         })
     }
 
-    fn unsealed_chunks(&self) -> Result<&UnsealedChunks, StoreError> {
+    fn unsealed_chunks(&self) -> Result<&Unsealed<(ChunkKey, RoundTables)>, StoreError> {
         match self.unsealed_chunks.get() {
             Some(chunks) => Ok(chunks),
             None => {
-                let chunks = unsealed_chunks(&self.connection)?;
+                let chunks = Unsealed::read(&self.connection)?;
                 Ok(self.unsealed_chunks.get_or_init(|| chunks))
             }
         }
@@ -315,7 +312,7 @@ impl HistoryFile {
             }
         }
         let is_wanted = |clock: Clock| wanted_ns.contains(&clock.realtime.0.cast_signed());
-        for block in &self.unsealed.blocks {
+        for block in &self.unsealed.parts {
             let Some(first) = block.clocks().position(is_wanted) else { continue };
             let Some(last) = block.last_clock() else { continue };
             if extract == Extract::Newest && is_wanted(last) {

@@ -6,6 +6,7 @@ mod renewal;
 use std::path::{Path, PathBuf};
 
 use facts::sample::Clock;
+use facts::task::rounds::RoundTables;
 use facts::unit::Nanos;
 use rusqlite::{Connection, params};
 
@@ -20,7 +21,7 @@ use crate::journal::Values;
 use crate::retention::{self, Maintenance, Retention};
 use crate::series::{SeriesId, SeriesKind, SeriesNames};
 use crate::task_names::{Named, TaskNames};
-use crate::tasks::{TaskRecorder, TaskTick, unsealed_chunks, write_chunk};
+use crate::tasks::{ChunkKey, TaskRecorder, TaskTick, write_chunk};
 use crate::unsealed::Unsealed;
 
 pub use import::ImportedSeries;
@@ -110,8 +111,8 @@ impl Store {
         let connection = database::open(path, database::TABLES, database::AGENT_PATIENCE)?;
         let names = SeriesNames::read(&connection)?;
         let boots = Boots::read(&connection)?;
-        let Unsealed { blocks, damaged: damaged_ticks } = Unsealed::read(&connection)?;
-        let (chunks, damaged_rounds) = unsealed_chunks(&connection)?;
+        let blocks: Unsealed<Block> = Unsealed::read(&connection)?;
+        let chunks: Unsealed<(ChunkKey, RoundTables)> = Unsealed::read(&connection)?;
         let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
         database::delete_orphans(&connection)?;
         let last_sealed = number("SELECT coalesce(max(id), 0) FROM blocks")?;
@@ -120,8 +121,8 @@ impl Store {
         let mut findings = Vec::new();
         for (damaged, what) in [
             (names.damaged, "series"),
-            (damaged_ticks, "ticks of the journal"),
-            (damaged_rounds, "rounds of tasks in the journal"),
+            (blocks.damaged, "ticks of the journal"),
+            (chunks.damaged, "rounds of tasks in the journal"),
         ] {
             if damaged > 0 {
                 findings.push(format!("{damaged} {what} are damaged"));
@@ -130,20 +131,18 @@ impl Store {
         // Those that were being sealed; columns that they have already are written again.
         let (mut id, mut position) = (last_sealed, last_position);
         let transaction = connection.unchecked_transaction()?;
-        for block in blocks {
-            if block.entries.is_empty() {
-                block::delete_journal(&transaction, block.key.id)?;
-                continue;
-            }
+        for block in blocks.parts {
             id = id.max(block.key.id);
             position += 1;
             let key = BlockKey { position, ..block.key };
             Sealing::new(key, block.columns()).write(&transaction, usize::MAX)?;
         }
-        for (key, chunk) in chunks {
+        for (key, chunk) in chunks.parts {
             last_chunk = last_chunk.max(key.id);
             write_chunk(&chunk, &transaction, key)?;
         }
+        // What is left of them is damaged.
+        transaction.execute_batch("DELETE FROM journal; DELETE FROM task_journal")?;
         transaction.commit()?;
         Ok(Self {
             path: path.to_owned(),

@@ -1,76 +1,98 @@
-//! Blocks whose ticks are in the journal alone, as a reader follows them.
+//! What is in a journal alone, as a reader follows it.
+
+use std::fmt;
 
 use rusqlite::{CachedStatement, Connection, Params, params};
 
 use crate::StoreError;
-use crate::block::Block;
 use crate::checksum;
 
-/// Those blocks, in the order of their numbers.
-#[derive(Debug, Default)]
-pub(crate) struct Unsealed {
-    pub(crate) blocks: Vec<Block>,
-    /// Entries that are damaged or missing. Such an entry ends its block, since those after it are differences.
+/// A part of a history that grows in a journal, entry by entry, until it is sealed.
+pub(crate) trait Growing: Sized {
+    /// The table, the column with the part's number, and all columns that an entry's checksum is over: the second is the entry's place.
+    const JOURNAL: &'static str;
+    const ID: &'static str;
+    const COLUMNS: &'static [&'static str];
+
+    /// An empty one, by those columns.
+    fn begin(columns: &[i64]) -> Self;
+
+    /// Its number. Later ones have larger numbers.
+    fn id(&self) -> i64;
+
+    /// How many entries it has.
+    fn entries(&self) -> usize;
+
+    /// Adds an entry that was read; `false` if it is damaged.
+    fn restore(&mut self, entry: &[u8]) -> bool;
+}
+
+/// Those parts, in the order of their numbers.
+#[derive(Debug)]
+pub(crate) struct Unsealed<T> {
+    pub(crate) parts: Vec<T>,
+    /// Entries that are damaged or missing. Such an entry ends its part, since those after it are differences.
     pub(crate) damaged: u64,
 }
 
-impl Unsealed {
+impl<T: Growing + fmt::Debug> Unsealed<T> {
     pub(crate) fn read(connection: &Connection) -> Result<Self, StoreError> {
-        let mut unsealed = Self::default();
+        let mut unsealed = Self { parts: Vec::new(), damaged: 0 };
         unsealed.go_on(connection)?;
         Ok(unsealed)
     }
 
-    /// Reads what was written since, and drops the blocks that were sealed.
+    /// Reads what was written since, and drops the parts that were sealed.
     pub(crate) fn go_on(&mut self, connection: &Connection) -> Result<(), StoreError> {
-        let mut has_journal = connection.prepare_cached("SELECT 1 FROM journal WHERE block = ?1")?;
-        let mut there = Vec::with_capacity(self.blocks.len() + 1);
-        for block in self.blocks.drain(..) {
-            if has_journal.exists([block.key.id])? {
-                there.push(block);
+        if self.damaged > 0 {
+            // Which entries were damaged is not known.
+            *self = Self { parts: Vec::new(), damaged: 0 };
+        }
+        let (journal, id) = (T::JOURNAL, T::ID);
+        let mut has_journal =
+            connection.prepare_cached(&format!("SELECT 1 FROM {journal} WHERE {id} = ?1"))?;
+        let mut there = Vec::with_capacity(self.parts.len() + 1);
+        for part in self.parts.drain(..) {
+            if has_journal.exists([part.id()])? {
+                there.push(part);
             }
         }
-        self.blocks = there;
-        // Entries behind a damaged one are read and counted again.
-        self.damaged = 0;
-        let mut of_block = connection.prepare_cached(
-            "SELECT block, place, boot, entry FROM journal WHERE block = ?1 AND place >= ?2 ORDER BY place",
-        )?;
-        for at in 0..self.blocks.len() {
-            let Block { key, entries, .. } = &self.blocks[at];
-            let (id, next) = (key.id, i64::try_from(entries.len()).unwrap_or(i64::MAX));
-            self.take(&mut of_block, params![id, next], at)?;
+        self.parts = there;
+        let select = format!("SELECT {}, entry FROM {journal} WHERE", T::COLUMNS.join(", "));
+        let place = T::COLUMNS[1];
+        let mut of_part =
+            connection.prepare_cached(&format!("{select} {id} = ?1 AND {place} >= ?2 ORDER BY {place}"))?;
+        for at in 0..self.parts.len() {
+            let part = &self.parts[at];
+            let next = i64::try_from(part.entries()).unwrap_or(i64::MAX);
+            let of = params![part.id(), next];
+            self.take(&mut of_part, of)?;
         }
-        let last = self.blocks.last().map_or(i64::MIN, |block| block.key.id);
-        let mut behind = connection.prepare_cached(
-            "SELECT block, place, boot, entry FROM journal WHERE block > ?1 ORDER BY block, place",
-        )?;
-        self.take(&mut behind, [last], self.blocks.len())
+        let last = self.parts.last().map_or(i64::MIN, T::id);
+        let mut behind = connection.prepare_cached(&format!("{select} {id} > ?1 ORDER BY {id}, {place}"))?;
+        self.take(&mut behind, [last])?;
+        self.parts.retain(|part| part.entries() > 0);
+        Ok(())
     }
 
-    /// Reads entries of the block at a place, and of those behind it.
-    fn take(
-        &mut self,
-        statement: &mut CachedStatement<'_>,
-        of: impl Params,
-        mut at: usize,
-    ) -> Result<(), StoreError> {
+    /// Reads entries.
+    fn take(&mut self, statement: &mut CachedStatement<'_>, of: impl Params) -> Result<(), StoreError> {
         let mut rows = statement.query(of)?;
         while let Some(row) = rows.next()? {
-            let (id, place, boot): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
-            if self.blocks.get(at).is_some_and(|block| block.key.id != id) {
-                at += 1;
-            }
-            if at == self.blocks.len() {
-                let mut block = Block::new(id, 0);
-                block.boot = boot;
-                self.blocks.push(block);
-            }
-            let block = &mut self.blocks[at];
-            let entry =
-                row.get_ref(3)?.as_blob().ok().and_then(|bytes| checksum::open(&[id, place, boot], bytes));
-            let is_next = i64::try_from(block.entries.len()) == Ok(place);
-            if !(is_next && entry.is_some_and(|entry| block.restore(entry))) {
+            let columns = (0..T::COLUMNS.len()).map(|column| row.get(column));
+            let columns = columns.collect::<Result<Vec<i64>, _>>()?;
+            let at = match self.parts.iter().position(|part| part.id() == columns[0]) {
+                Some(at) => at,
+                None => {
+                    self.parts.push(T::begin(&columns));
+                    self.parts.len() - 1
+                }
+            };
+            let part = &mut self.parts[at];
+            let bytes = row.get_ref(columns.len())?.as_blob().ok();
+            let entry = bytes.and_then(|bytes| checksum::open(&columns, bytes));
+            let is_next = i64::try_from(part.entries()) == Ok(columns[1]);
+            if !(is_next && entry.is_some_and(|entry| part.restore(entry))) {
                 self.damaged += 1;
             }
         }

@@ -1,6 +1,5 @@
 //! A history between two questions: opening it anew costs more than most answers.
 
-use std::cell::OnceCell;
 use std::path::Path;
 
 use super::{History, HistoryFile};
@@ -74,7 +73,9 @@ impl HistoryFile {
         self.connection.execute_batch("BEGIN")?;
         self.names.read_new(&self.connection)?;
         self.unsealed.go_on(&self.connection)?;
-        self.unsealed_chunks = OnceCell::new();
+        if let Some(chunks) = self.unsealed_chunks.get_mut() {
+            chunks.go_on(&self.connection)?;
+        }
         self.imported_boot = Boots::read(&self.connection).ok().and_then(|boots| boots.find(boots::IMPORTED));
         // Merged blocks have other heads.
         self.heads = Heads::default();

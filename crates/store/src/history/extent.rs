@@ -63,7 +63,7 @@ fn unless_damaged(read: Result<(), StoreError>) -> Result<(), StoreError> {
 
 impl HistoryFile {
     fn add_spans(&self, spans: &mut Vec<(i64, i64)>) -> Result<(), StoreError> {
-        for block in &self.unsealed.blocks {
+        for block in &self.unsealed.parts {
             let times = || block.clocks().map(|clock| clock.realtime.0.cast_signed());
             spans.extend(times().min().zip(times().max()));
         }
@@ -96,7 +96,7 @@ impl HistoryFile {
             let head = read_head(&self.connection, row.get(0)?)?;
             add(row.get(1)?, row.get(2)?, head.map_or(0, |(_, head)| head.clocks.len() as u64));
         }
-        for clock in self.unsealed.blocks.iter().flat_map(Block::clocks) {
+        for clock in self.unsealed.parts.iter().flat_map(Block::clocks) {
             let realtime_ns = clock.realtime.0.cast_signed();
             add(realtime_ns, realtime_ns, 1);
         }

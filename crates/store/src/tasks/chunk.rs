@@ -9,6 +9,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::StoreError;
 use crate::time_range::TimeRange;
+use crate::unsealed::Growing;
 use crate::{checksum, column, numbers};
 
 /// Writes a chunk, and removes its journal.
@@ -208,31 +209,31 @@ impl ChunkKey {
     }
 }
 
-/// The chunks of which only the journal is there, and how many entries are damaged or missing: such an entry ends its chunk.
-pub(crate) fn unsealed(connection: &Connection) -> Result<(Vec<(ChunkKey, RoundTables)>, u64), StoreError> {
-    let mut chunks: Vec<(ChunkKey, RoundTables)> = Vec::new();
-    let mut damaged = 0;
-    let mut statement = connection
-        .prepare("SELECT chunk, place, base, boot, entry FROM task_journal ORDER BY chunk, place")?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        let [id, place, base, boot] = [row.get(0)?, row.get(1)?, row.get(2)?, row.get::<_, i64>(3)?];
-        let key = ChunkKey { id, base, boot, step_s: 0 };
-        if chunks.last().is_none_or(|(last, _)| last.id != id) {
-            chunks.push((key, RoundTables::default()));
-        }
-        let Some((_, chunk)) = chunks.last_mut() else { continue };
-        let entry =
-            row.get_ref(4)?.as_blob().ok().and_then(|bytes| checksum::open(&[id, place, base, boot], bytes));
-        let round = entry.and_then(RoundTables::decode);
-        let is_next = i64::try_from(chunk.rounds.rows()) == Ok(place);
-        match round.filter(|round| is_next && round.rounds.rows() == 1) {
-            Some(round) => chunk.append(&round),
-            None => damaged += 1,
-        }
+/// A chunk of which only the journal is there.
+impl Growing for (ChunkKey, RoundTables) {
+    const JOURNAL: &'static str = "task_journal";
+    const ID: &'static str = "chunk";
+    const COLUMNS: &'static [&'static str] = &["chunk", "place", "base", "boot"];
+
+    fn begin(columns: &[i64]) -> Self {
+        let key = ChunkKey { id: columns[0], base: columns[2], boot: columns[3], step_s: 0 };
+        (key, RoundTables::default())
     }
-    chunks.retain(|(_, chunk)| chunk.rounds.rows() > 0);
-    Ok((chunks, damaged))
+
+    fn id(&self) -> i64 {
+        self.0.id
+    }
+
+    fn entries(&self) -> usize {
+        self.1.rounds.rows()
+    }
+
+    fn restore(&mut self, entry: &[u8]) -> bool {
+        let round = RoundTables::decode(entry).filter(|round| round.rounds.rows() == 1);
+        let is_whole = round.is_some();
+        round.iter().for_each(|round| self.1.append(round));
+        is_whole
+    }
 }
 
 #[cfg(test)]

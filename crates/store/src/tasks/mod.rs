@@ -5,7 +5,7 @@ mod exact;
 mod recorder;
 mod replay;
 
-pub(crate) use chunk::{ChunkKey, read as read_chunk, unsealed as unsealed_chunks, write as write_chunk};
+pub(crate) use chunk::{ChunkKey, read as read_chunk, write as write_chunk};
 pub(crate) use exact::exact_rounds_ns;
 pub(crate) use recorder::TaskRecorder;
 pub use recorder::TaskTick;
