@@ -126,6 +126,23 @@ pub(crate) fn schedule_as_batch(is_batch: bool) {
     }
 }
 
+/// sched_setattr(2): asks for a slice of so many nanoseconds and leaves the rest as it is. Returns whether that was possible.
+#[cfg(target_os = "linux")]
+pub(crate) fn set_slice(slice_ns: u64) -> bool {
+    // SAFETY: sched_attr is a plain C struct, of which the kernel writes and reads no more than the size that it is told.
+    unsafe {
+        let mut attributes: libc::sched_attr = mem::zeroed();
+        let size = mem::size_of_val(&attributes);
+        let read = libc::syscall(libc::SYS_sched_getattr, 0, &raw mut attributes, size, 0);
+        attributes.sched_runtime = slice_ns;
+        // For SCHED_DEADLINE it is something else.
+        let is_fair = [libc::SCHED_OTHER, libc::SCHED_BATCH]
+            .map(libc::c_int::cast_unsigned)
+            .contains(&attributes.sched_policy);
+        read == 0 && is_fair && libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) == 0
+    }
+}
+
 /// kill(2): sends a signal to a process; to the own group where `pid` is 0.
 pub(crate) fn send_signal(pid: libc::pid_t, signal: i32) {
     // SAFETY: takes numbers. No handler of ours runs: whit sets none.

@@ -27,6 +27,7 @@ pub fn run(
     mut reload: impl FnMut() -> Result<RecorderOptions, String>,
 ) -> Result<(), RecorderError> {
     let mut log = Log::open();
+    probe::ask_for_short_slices();
     let (directory, store) = DataDirectory::take(options, &log)?;
     // A command that observes for a few seconds has no log.
     if options.server.is_some() {

@@ -137,6 +137,11 @@ fn confined() -> Result<(), Failed> {
     let (recorder, server) = (scheduling(api.pid())?, scheduling(pid)?);
     // 3 is SCHED_BATCH.
     assert_eq!(server, (recorder.0 + 5, 3));
+    // Since Linux 6.12 the recorder is due early, and the server is not.
+    if let Some(slice) = slice_ns(api.pid())? {
+        assert_eq!(slice, 100_000);
+        assert!(slice_ns(pid)? > Some(slice));
+    }
     Ok(())
 }
 
@@ -145,6 +150,16 @@ fn scheduling(pid: u32) -> Result<(i32, i32), Failed> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
     let fields: Vec<&str> = stat.rsplit_once(") ").ok_or("stat")?.1.split(' ').collect();
     Ok((fields[16].parse()?, fields[38].parse()?))
+}
+
+/// The slice of a process in nanoseconds: proc_pid_sched(5) has it since it can be set.
+fn slice_ns(pid: u32) -> Result<Option<u64>, Failed> {
+    let sched = fs::read_to_string(format!("/proc/{pid}/sched")).unwrap_or_default();
+    let slice = sched
+        .lines()
+        .find_map(|line| line.strip_prefix("se.slice"))
+        .map(|rest| rest.trim_start_matches([' ', ':']));
+    Ok(slice.map(str::parse).transpose()?)
 }
 
 /// Each of these asked for many gigabytes.
