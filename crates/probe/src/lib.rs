@@ -127,18 +127,18 @@ fn add_to_nice(change: i32) {
     }
 }
 
-/// Lowers the priority of this process: nice(2), and the policy SCHED_BATCH of sched(7). Children inherit it.
+/// Lowers the priority of this process: nice(2), and the policy SCHED_BATCH of sched(7) with the kernel's own slices. Children inherit it.
 pub fn lower_priority() {
     add_to_nice(LOWER_BY);
     #[cfg(target_os = "linux")]
-    sys::schedule_as_batch(true);
+    sys::schedule_fairly(sys::FairPolicy::Batch, None);
 }
 
 /// Undoes [`lower_priority`], if the kernel permits it.
 pub fn restore_priority() {
     add_to_nice(-LOWER_BY);
     #[cfg(target_os = "linux")]
-    sys::schedule_as_batch(false);
+    sys::schedule_fairly(sys::FairPolicy::Other, None);
 }
 
 /// The shortest slice that the kernel takes.
@@ -149,7 +149,7 @@ const MIN_SLICE_NS: u64 = 100_000;
 /// [`lower_priority`] undoes it. With eight busy tasks on two CPUs one wake-up in ten was late by 11 ms before, and by 5 ms with it.
 pub fn ask_for_short_slices() {
     #[cfg(target_os = "linux")]
-    let _ = sys::set_slice(MIN_SLICE_NS);
+    sys::schedule_fairly(sys::FairPolicy::Other, Some(MIN_SLICE_NS));
 }
 
 /// Has the kernel give this process memory by the page alone (prctl(2), PR_SET_THP_DISABLE, Linux 3.15): what is begun and

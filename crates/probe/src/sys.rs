@@ -115,31 +115,33 @@ pub(crate) fn unblock_signals(signals: &[i32]) {
     }
 }
 
-/// sched_setscheduler(2): sets the policy SCHED_BATCH or SCHED_OTHER for this process, if the kernel permits it.
+/// A policy of sched(7) for tasks without a deadline.
 #[cfg(target_os = "linux")]
-pub(crate) fn schedule_as_batch(is_batch: bool) {
-    // SAFETY: sched_param is a plain C struct, which the call reads.
-    unsafe {
-        let parameters: libc::sched_param = mem::zeroed();
-        let policy = if is_batch { libc::SCHED_BATCH } else { libc::SCHED_OTHER };
-        libc::sched_setscheduler(0, policy, &raw const parameters);
-    }
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FairPolicy {
+    Other,
+    Batch,
 }
 
-/// sched_setattr(2): asks for a slice of so many nanoseconds and leaves the rest as it is. Returns whether that was possible.
+/// sched_setattr(2): sets policy and slice of this thread, as far as the kernel permits it; `None` is the kernel's own slice. One with
+/// another kind of policy is left alone.
 #[cfg(target_os = "linux")]
-pub(crate) fn set_slice(slice_ns: u64) -> bool {
+pub(crate) fn schedule_fairly(policy: FairPolicy, slice_ns: Option<u64>) {
+    let is_fair = |policy: u32| {
+        [libc::SCHED_OTHER, libc::SCHED_BATCH].iter().any(|fair| fair.cast_unsigned() == policy)
+    };
     // SAFETY: sched_attr is a plain C struct, of which the kernel writes and reads no more than the size that it is told.
     unsafe {
         let mut attributes: libc::sched_attr = mem::zeroed();
         let size = mem::size_of_val(&attributes);
         let read = libc::syscall(libc::SYS_sched_getattr, 0, &raw mut attributes, size, 0);
-        attributes.sched_runtime = slice_ns;
-        // For SCHED_DEADLINE it is something else.
-        let is_fair = [libc::SCHED_OTHER, libc::SCHED_BATCH]
-            .map(libc::c_int::cast_unsigned)
-            .contains(&attributes.sched_policy);
-        read == 0 && is_fair && libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) == 0
+        if read != 0 || !is_fair(attributes.sched_policy) {
+            return;
+        }
+        let policy = if policy == FairPolicy::Batch { libc::SCHED_BATCH } else { libc::SCHED_OTHER };
+        attributes.sched_policy = policy.cast_unsigned();
+        attributes.sched_runtime = slice_ns.unwrap_or(0);
+        libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0);
     }
 }
 

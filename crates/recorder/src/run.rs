@@ -27,10 +27,10 @@ pub fn run(
     mut reload: impl FnMut() -> Result<RecorderOptions, String>,
 ) -> Result<(), RecorderError> {
     let mut log = Log::open();
-    probe::ask_for_short_slices();
     let (directory, store) = DataDirectory::take(options, &log)?;
-    // A command that observes for a few seconds has no log.
+    // A command that observes for a few seconds goes on with something else, and has no log.
     if options.server.is_some() {
+        probe::ask_for_short_slices();
         let place = directory.history.display();
         log.write(Level::Info, &format!("records into {place}, every {:?}", options.interval));
     }

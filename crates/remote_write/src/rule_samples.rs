@@ -42,7 +42,7 @@ pub(crate) struct RuleReader {
     /// The length of the next part.
     length_ns: i64,
     /// The history between two parts.
-    kept: Option<PastAtRest>,
+    pub(crate) kept: Option<PastAtRest>,
 }
 
 impl RuleReader {

@@ -45,7 +45,7 @@ pub(crate) struct Reader {
     /// The end of the last part, and the last tick before it.
     before: Option<(i64, i64)>,
     /// The history between two parts.
-    kept: Option<HistoryAtRest>,
+    pub(crate) kept: Option<HistoryAtRest>,
 }
 
 impl Reader {

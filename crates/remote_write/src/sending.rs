@@ -190,6 +190,8 @@ impl Sending {
         };
         if let Err(later) = self.delivery.send_next(&mut on_its_way.shipment) {
             self.progress.failures_count += 1;
+            // It may take long, and the histories may be removed meanwhile.
+            self.sources.iter_mut().for_each(Source::close);
             if later.refuses_all
                 && let Some(refused) = self.on_its_way.take()
             {

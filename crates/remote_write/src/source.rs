@@ -68,6 +68,14 @@ impl Source {
         matches!(&self.reader, AnyReader::Rules(reader) if reader.is_empty())
     }
 
+    /// Closes its history, which is opened again for the next part.
+    pub(crate) fn close(&mut self) {
+        match &mut self.reader {
+            AnyReader::Recorded(reader) => reader.kept = None,
+            AnyReader::Rules(reader) => reader.kept = None,
+        }
+    }
+
     /// Reads what is next behind a place in nanoseconds since 1970; what was on its way when the agent ended has the same end again, unless it
     /// is one of the parts that go out again.
     ///
@@ -80,8 +88,9 @@ impl Source {
         now_ns: i64,
     ) -> Result<Option<Part>, String> {
         let range_ns = (behind_ns, self.until_ns.take().filter(|_| !is_again));
-        // There may be no checks or exporters, or not yet.
+        // There may be no checks or exporters, or not yet, or no longer.
         if !self.path.exists() {
+            self.close();
             return Ok(None);
         }
         match &mut self.reader {

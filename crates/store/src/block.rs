@@ -30,11 +30,11 @@ pub(crate) struct Block {
     pub(crate) entries: Vec<Vec<u8>>,
     /// The values of the last tick.
     last: Values,
-    /// The values before each tick that is a multiple of [`SNAPSHOT_TICKS`], of a block that was read: what is wanted of it is mostly its end.
-    snapshots: Vec<Values>,
+    /// The values before each tick that is a multiple of [`RESUME_TICKS`], of a block that was read: what is wanted of it is mostly its end.
+    resume_values: Vec<Values>,
 }
 
-const SNAPSHOT_TICKS: usize = 64;
+const RESUME_TICKS: usize = 64;
 
 impl Block {
     pub(crate) fn new(id: i64, position: i64) -> Self {
@@ -64,16 +64,16 @@ impl Block {
     }
 
     /// Returns the last tick from which on entries can be decoded and that is not behind this one, and the values before it.
-    fn snapshot_before(&self, tick: usize) -> (usize, &[(SeriesId, f64)]) {
-        match (tick / SNAPSHOT_TICKS).min(self.snapshots.len()) {
+    fn resume_before(&self, tick: usize) -> (usize, &[(SeriesId, f64)]) {
+        match (tick / RESUME_TICKS).min(self.resume_values.len()) {
             0 => (0, &[]),
-            count => (count * SNAPSHOT_TICKS, &self.snapshots[count - 1]),
+            count => (count * RESUME_TICKS, &self.resume_values[count - 1]),
         }
     }
 
     /// The values of one series, with the times of ticks: all of them, or those before `first` are left out as far as they need not be decoded.
     pub(crate) fn column(&self, id: SeriesId, first: usize) -> (Vec<Clock>, Vec<Option<f64>>) {
-        let (first, before) = self.snapshot_before(first);
+        let (first, before) = self.resume_before(first);
         let mut value = value_in(before, id);
         let tick = |entry: &Vec<u8>| Some((journal::decode_one(entry, id, &mut value)?, value));
         self.entries[first..].iter().map_while(tick).unzip()
@@ -92,7 +92,7 @@ impl Block {
 
     /// Returns the columns of the series with these numbers, which are in order; `None`: of all.
     fn columns_among(&self, ids: Option<&[SeriesId]>, first: usize) -> BlockColumns {
-        let (first, before) = self.snapshot_before(first);
+        let (first, before) = self.resume_before(first);
         let entries = &self.entries[first..];
         let mut clocks = Vec::with_capacity(entries.len());
         let mut values = before.to_vec();
@@ -149,8 +149,8 @@ impl Growing for Block {
         let is_whole = journal::apply(entry, &mut self.last).is_some();
         if is_whole {
             self.entries.push(entry.to_vec());
-            if self.entries.len().is_multiple_of(SNAPSHOT_TICKS) {
-                self.snapshots.push(self.last.clone());
+            if self.entries.len().is_multiple_of(RESUME_TICKS) {
+                self.resume_values.push(self.last.clone());
             }
         } else {
             self.last.clear();

@@ -49,7 +49,7 @@ pub struct StoreEngine {
     path: PathBuf,
     /// `None` while it is opened again.
     store: Option<Store>,
-    /// Opened by the first read after something was written, as the agent does.
+    /// Opened by the first read after something was written.
     history: RefCell<Option<History>>,
 }
 

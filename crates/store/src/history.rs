@@ -29,7 +29,7 @@ use crate::window::Points;
 pub use at_rest::HistoryAtRest;
 pub use extent::Extent;
 
-/// A history as it was when it was opened. Its writer goes on meanwhile.
+/// A history as it was when it was opened, or went on. Its writer goes on meanwhile.
 #[derive(Debug)]
 pub struct History {
     current: HistoryFile,
@@ -37,7 +37,12 @@ pub struct History {
     renamed: Vec<HistoryFile>,
     /// Damaged files that cannot even be opened, and why.
     unreadable: Vec<String>,
+    /// Device and inode of each damaged file.
+    aside: Vec<Option<(u64, u64)>>,
 }
+
+/// Device and inode of each file, and how many series it has.
+pub type SeriesVersion = Vec<((u64, u64), usize)>;
 
 /// One file of a history.
 #[derive(Debug)]
@@ -63,13 +68,14 @@ impl History {
     /// If there is none, or a newer version wrote it.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let (mut renamed, mut unreadable) = (Vec::new(), Vec::new());
+        let aside = aside::list(path).iter().map(|path| aside::identity(path)).collect();
         for path in aside::list(path) {
             match HistoryFile::open(&path) {
                 Ok(file) => renamed.push(file),
                 Err(error) => unreadable.push(format!("{}: {error}", path.display())),
             }
         }
-        Ok(Self { current: HistoryFile::open(path)?, renamed, unreadable })
+        Ok(Self { current: HistoryFile::open(path)?, renamed, unreadable, aside })
     }
 
     /// Iterates over the files, the oldest first.
@@ -85,9 +91,10 @@ impl History {
         all
     }
 
-    /// Returns something that stays equal as long as the series are the same: which files there are, and how many series each has.
-    pub fn series_version(&self) -> Vec<(Option<(u64, u64)>, usize)> {
-        self.files().map(|file| (file.identity, file.names.count())).collect()
+    /// Returns something that stays equal as long as the series are the same: which files there are, and how many series each has. `None` if
+    /// that is not known.
+    pub fn series_version(&self) -> Option<SeriesVersion> {
+        self.files().map(|file| Some((file.identity?, file.names.count()))).collect()
     }
 
     /// Reads the samples of a series between two times in nanoseconds since 1970, both included, in the order in which they were recorded. Damaged
@@ -312,6 +319,9 @@ impl HistoryFile {
             }
         }
         let is_wanted = |clock: Clock| wanted_ns.contains(&clock.realtime.0.cast_signed());
+        if wanted().next().is_none() {
+            return Ok(damaged);
+        }
         for block in &self.unsealed.parts {
             let Some(first) = block.clocks().position(is_wanted) else { continue };
             let Some(last) = block.last_clock() else { continue };

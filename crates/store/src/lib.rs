@@ -37,7 +37,7 @@ mod window;
 
 pub use engine::{Engine, PlainTables, StoreEngine};
 pub use error::StoreError;
-pub use history::{Extent, History, HistoryAtRest};
+pub use history::{Extent, History, HistoryAtRest, SeriesVersion};
 pub use records::Records;
 pub use retention::{Retention, Tier};
 pub use sample::{GaugeRange, Reading, Sample};

@@ -54,14 +54,14 @@ impl SeriesNames {
     pub(crate) fn read_new(&mut self, connection: &Connection) -> Result<(), StoreError> {
         let known = self.by_id.len();
         let mut statement =
-            connection.prepare_cached("SELECT id, name FROM series WHERE id >= ?1 ORDER BY id")?;
+            connection.prepare_cached("SELECT id, name FROM series WHERE id >= ?1 OR id < 0 ORDER BY id")?;
         let mut rows = statement.query([i64::try_from(known).unwrap_or(i64::MAX)])?;
         while let Some(row) = rows.next()? {
             let id: u32 = row.get(0)?;
             // Numbers are given without gaps.
             let place = usize::try_from(id).unwrap_or(usize::MAX);
             if place < self.by_id.len() || place > self.by_id.len() + MAX_MISSING {
-                self.damaged += 1;
+                self.damaged += u64::from(known == 0);
                 continue;
             }
             self.by_id.resize(place, None);

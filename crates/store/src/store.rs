@@ -115,9 +115,14 @@ impl Store {
         let chunks: Unsealed<(ChunkKey, RoundTables)> = Unsealed::read(&connection)?;
         let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
         database::delete_orphans(&connection)?;
-        let last_sealed = number("SELECT coalesce(max(id), 0) FROM blocks")?;
+        // Also of those whose first tick is damaged: a number is never given twice.
+        let last_sealed = number(
+            "SELECT coalesce(max(id), 0) FROM (SELECT max(id) AS id FROM blocks UNION ALL SELECT max(block) FROM journal)",
+        )?;
         let last_position = number("SELECT coalesce(max(position + span - 1), 0) FROM blocks")?;
-        let mut last_chunk = number("SELECT coalesce(max(id), 0) FROM task_chunks")?;
+        let mut last_chunk = number(
+            "SELECT coalesce(max(id), 0) FROM (SELECT max(id) AS id FROM task_chunks UNION ALL SELECT max(chunk) FROM task_journal)",
+        )?;
         let mut findings = Vec::new();
         for (damaged, what) in [
             (names.damaged, "series"),

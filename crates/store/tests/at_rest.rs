@@ -36,11 +36,14 @@ fn everything(history: &History, from_ns: i64) -> Vec<String> {
 
 /// Lets a reader go on, and holds it against another one.
 fn compare(reader: &mut Option<HistoryAtRest>, path: &Path, random: &mut Random) {
-    let history = HistoryAtRest::go_on_or_open(reader.take(), path).unwrap();
+    let history = match reader.take() {
+        Some(kept) => kept.go_on().unwrap(),
+        None => History::open(path).unwrap(),
+    };
     let from = [0, STARTED_AT + 1000 + random.below(3000)][random.below(2) as usize];
     let from_ns = i64::try_from(from * SECOND.0).unwrap();
     assert_eq!(everything(&history, from_ns), everything(&History::open(path).unwrap(), from_ns));
-    *reader = history.rest().ok();
+    *reader = Some(history.rest().unwrap());
 }
 
 fn append(store: &mut Store, second: u64, random: &mut Random, series: u64) {
@@ -114,9 +117,7 @@ fn tasks_go_on_too() {
             machine.advance();
             machine::record(&mut store, &machine);
         }
-        if path.exists() {
-            compare(&mut reader, &path, &mut random);
-        }
+        compare(&mut reader, &path, &mut random);
     }
 }
 
@@ -142,6 +143,51 @@ fn damage_is_counted_alike() {
         compare(&mut reader, &path, &mut random);
     }
     assert_eq!(History::open(&path).unwrap().damaged(), 15);
+}
+
+/// While it rests, the log can be emptied.
+#[test]
+fn it_does_not_keep_the_log() {
+    let scratch = Scratch::new("at-rest-log");
+    let (path, mut random) = (scratch.file(), Random(8));
+    let mut store = Store::open(&path, Retention::default()).unwrap();
+    (1000..1010).for_each(|second| append(&mut store, second, &mut random, 3));
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    let is_kept = || {
+        let truncated = "PRAGMA wal_checkpoint(TRUNCATE)";
+        connection.query_row(truncated, [], |row| row.get::<_, bool>(0)).unwrap()
+    };
+    let history = History::open(&path).unwrap();
+    (1010..1020).for_each(|second| append(&mut store, second, &mut random, 3));
+    assert!(is_kept());
+    let at_rest = history.rest().unwrap();
+    assert!(!is_kept());
+    (1020..1030).for_each(|second| append(&mut store, second, &mut random, 3));
+    let history = at_rest.go_on().unwrap();
+    (1030..1040).for_each(|second| append(&mut store, second, &mut random, 3));
+    assert!(is_kept());
+    compare(&mut Some(history.rest().unwrap()), &path, &mut random);
+}
+
+/// A damaged file that was renamed, and is another one later.
+#[test]
+fn damaged_files_beside_it_are_those_of_now() {
+    let scratch = Scratch::new("at-rest-aside");
+    let (path, mut random) = (scratch.file(), Random(9));
+    let mut reader = None;
+    for (name, series) in
+        [("history.sqlite", 2), ("history.damaged-1.sqlite", 3), ("history.damaged-1.sqlite", 4)]
+    {
+        let other = scratch.directory().join("other.sqlite");
+        let mut store = Store::open(&other, Retention::default()).unwrap();
+        (1000..1020).for_each(|second| append(&mut store, second, &mut random, series));
+        store.close().unwrap();
+        std::fs::rename(&other, scratch.directory().join(name)).unwrap();
+        compare(&mut reader, &path, &mut random);
+    }
+    std::fs::write(scratch.directory().join("history.damaged-2.sqlite"), "no database").unwrap();
+    compare(&mut reader, &path, &mut random);
+    compare(&mut reader, &path, &mut random);
 }
 
 /// A file that was removed, and another one that was begun in its place.

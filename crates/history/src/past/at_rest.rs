@@ -1,30 +1,24 @@
 //! A history between two questions: what was read of it stays, and it goes on with what is new.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::path::{Path, PathBuf};
 
 use facts::task::rounds::Scope;
 use sampling::users::Users;
 use store::StoreError;
 
-use super::recorded_series::{RecordedSeries, SeriesAtRest};
+use super::recorded_series::SeriesAtRest;
 use super::{OtherHistory, Past};
 
 /// A [`Past`] that no question needs now. It does not keep the log of its database from being reused.
 #[derive(Debug)]
 pub struct PastAtRest {
     recorded: SeriesAtRest,
-    checks: OtherAtRest,
-    exporters: OtherAtRest,
+    /// At rest, too, if they were opened.
+    checks: OtherHistory,
+    exporters: OtherHistory,
     path: PathBuf,
     scope: Scope,
-}
-
-/// A history beside that of the machine.
-#[derive(Debug)]
-struct OtherAtRest {
-    path: Option<PathBuf>,
-    opened: Option<SeriesAtRest>,
 }
 
 impl Past {
@@ -33,13 +27,12 @@ impl Past {
     /// # Errors
     /// If that fails: then it is closed.
     pub fn rest(self) -> Result<PastAtRest, StoreError> {
-        Ok(PastAtRest {
-            recorded: self.recorded.rest()?,
-            checks: self.checks.rest()?,
-            exporters: self.exporters.rest()?,
-            path: self.path,
-            scope: self.scope,
-        })
+        let mut recorded = self.recorded.rest()?;
+        if self.scope != Scope::All {
+            recorded.forget_names();
+        }
+        let (checks, exporters) = (self.checks.rest()?, self.exporters.rest()?);
+        Ok(PastAtRest { recorded, checks, exporters, path: self.path, scope: self.scope })
     }
 }
 
@@ -49,7 +42,7 @@ impl PastAtRest {
     /// # Errors
     /// As [`Past::open`].
     pub fn go_on_or_open(kept: Option<Self>, path: &Path) -> Result<Past, StoreError> {
-        match kept.map(Self::go_on) {
+        match kept.filter(|kept| kept.path == path).map(Self::go_on) {
             Some(Ok(past)) => Ok(past),
             _ => Past::open(path),
         }
@@ -61,9 +54,9 @@ impl PastAtRest {
     /// As [`Past::open`].
     pub fn go_on(self) -> Result<Past, StoreError> {
         let past = Past {
-            recorded: self.recorded.go_on()?,
-            checks: self.checks.go_on(),
-            exporters: self.exporters.go_on(),
+            recorded: SeriesAtRest::go_on_or_open(Some(self.recorded), &self.path)?,
+            checks: self.checks,
+            exporters: self.exporters,
             path: self.path,
             sums: OnceCell::new(),
             users: Users::read(),
@@ -76,21 +69,14 @@ impl PastAtRest {
 }
 
 impl OtherHistory {
-    fn rest(self) -> Result<OtherAtRest, StoreError> {
-        // One that is not there, or cannot be opened, is looked for again.
+    /// It goes on when it is asked for. One that is not there, or cannot be opened, is looked for again.
+    fn rest(self) -> Result<Self, StoreError> {
         let opened = self.opened.into_inner().and_then(Result::ok).flatten();
-        Ok(OtherAtRest { path: self.path, opened: opened.map(RecordedSeries::rest).transpose()? })
-    }
-}
-
-impl OtherAtRest {
-    fn go_on(self) -> OtherHistory {
-        // If it cannot go on, it is opened when it is asked for.
-        let opened = self.opened.and_then(|opened| opened.go_on().ok());
-        OtherHistory {
-            path: self.path,
-            opened: opened.map_or_else(OnceCell::new, |opened| OnceCell::from(Ok(Some(opened)))),
-        }
+        let at_rest = match opened {
+            Some(opened) => Some(opened.rest()?),
+            None => self.at_rest.into_inner(),
+        };
+        Ok(Self { path: self.path, at_rest: RefCell::new(at_rest), opened: OnceCell::new() })
     }
 }
 
@@ -124,7 +110,8 @@ mod tests {
         assert_eq!(past.extent_ns().unwrap(), Some((1_000_000_000, 1_000_000_000)));
         let at_rest = past.rest().unwrap();
         let other = store.series("node_load5", SeriesKind::Gauge);
-        let restricted = store.series("whit_container_info{container=\"a\",id=\"b\"}", SeriesKind::Gauge);
+        let restricted =
+            store.series("whit_container_info{container=\"a\",id=\"3f2a1b4c5d6e\"}", SeriesKind::Gauge);
         append(&mut store, 2_000, &[(load, 1.0), (other, 2.0), (restricted, 1.0)]);
         for (name, metric) in [(CHECKS, "whit_check_state{service=\"a\"}"), (EXPORTERS, "up")] {
             let mut store =
@@ -139,10 +126,16 @@ mod tests {
         assert_eq!(all.len(), 5, "{all:?}");
         // Those beside it go on as well.
         assert_eq!(series(&past.rest().unwrap().go_on().unwrap(), 2_000), all);
-        let of_user = Past::open(&scratch.history()).unwrap().seen_by(Scope::User(1));
+        // Those that were opened for everyone are not seen by a user.
+        let of_user = Past::open(&scratch.history()).unwrap();
+        assert_eq!(series(&of_user, 2_000), all);
+        let of_user = of_user.rest().unwrap().go_on().unwrap().seen_by(Scope::User(1));
         let seen = series(&of_user, 2_000);
         assert_eq!(seen, ["node_load1 1", "node_load5 1"]);
+        assert!(of_user.container_names().get("3f2a1b4c5d6e").is_some());
         append(&mut store, 3_000, &[(load, 1.0), (other, 2.0), (restricted, 1.0)]);
-        assert_eq!(series(&of_user.rest().unwrap().go_on().unwrap(), 3_000), seen);
+        let of_user = of_user.rest().unwrap().go_on().unwrap();
+        assert_eq!(series(&of_user, 3_000), seen);
+        assert!(of_user.container_names().get("3f2a1b4c5d6e").is_some());
     }
 }

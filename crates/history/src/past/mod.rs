@@ -34,7 +34,7 @@ mod tasks;
 mod waiting;
 mod watched;
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
@@ -58,7 +58,7 @@ pub use task_selection::BriefProcesses;
 pub use watched::WatchedSummary;
 
 use self::past_sums::PastSums;
-use self::recorded_series::RecordedSeries;
+use self::recorded_series::{RecordedSeries, SeriesAtRest};
 use self::task_selection::{TaskSelection, VisibleTasks};
 use self::task_series::TaskSeries;
 use crate::metrics;
@@ -80,7 +80,7 @@ const OF_EXPORTERS: [&str; 6] = [
     "node_textfile_scrape_error",
 ];
 
-/// A history that expressions can be asked about. It stays as it was when it was opened.
+/// A history that expressions can be asked about. It stays as it was when it was opened, or went on.
 #[derive(Debug)]
 pub struct Past {
     recorded: RecordedSeries,
@@ -100,16 +100,18 @@ pub struct Past {
 }
 
 /// A history beside that of the machine, which is opened when it is asked for.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct OtherHistory {
     /// `None`: it is not seen.
     path: Option<PathBuf>,
+    /// What an earlier question opened.
+    at_rest: RefCell<Option<SeriesAtRest>>,
     opened: OnceCell<Result<Option<RecordedSeries>, String>>,
 }
 
 impl OtherHistory {
     fn new(path: &Path, name: &str) -> Self {
-        Self { path: Some(path.with_file_name(name)), opened: OnceCell::new() }
+        Self { path: Some(path.with_file_name(name)), ..Self::default() }
     }
 
     /// Returns it; `None` if there is none.
@@ -117,8 +119,8 @@ impl OtherHistory {
     /// # Errors
     /// If it is there and cannot be opened: an answer without it would be wrong.
     fn series(&self) -> Result<Option<&RecordedSeries>, &str> {
-        let open = |path: &Path| match History::open(path) {
-            Ok(history) => Ok(Some(RecordedSeries::new(history))),
+        let open = |path: &Path| match SeriesAtRest::go_on_or_open(self.at_rest.take(), path) {
+            Ok(series) => Ok(Some(series)),
             Err(StoreError::Empty) => Ok(None),
             Err(_) if !path.exists() => Ok(None),
             Err(error) => Err(format!("{}: {error}", path.display())),
@@ -165,8 +167,8 @@ impl Past {
             self.container_names();
             self.recorded.series.retain(|(labels, _)| !metrics::RESTRICTED.contains(&labels.metric()));
             // What plugins and exporters say is for those who configured them.
-            self.checks.path = None;
-            self.exporters.path = None;
+            self.checks = OtherHistory::default();
+            self.exporters = OtherHistory::default();
         }
         Self { scope, ..self }
     }

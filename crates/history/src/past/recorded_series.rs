@@ -1,11 +1,12 @@
 //! The series of one history.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use facts::container::ContainerNames;
 use formats::series_name::SeriesName;
 use query::{Point, STALE_BITS, Samples, Selection, Series};
-use store::{History, HistoryAtRest, Reading, SeriesKind, StoreError};
+use store::{History, HistoryAtRest, Reading, SeriesKind, SeriesVersion, StoreError};
 
 use crate::metrics;
 
@@ -22,21 +23,28 @@ pub(super) struct RecordedSeries {
     pub(super) series: Vec<(SeriesName, String)>,
 }
 
-type SeriesVersion = Vec<(Option<(u64, u64)>, usize)>;
-
 /// The same while nothing is asked.
 #[derive(Debug)]
 pub(super) struct SeriesAtRest {
     history: HistoryAtRest,
     series: Vec<(SeriesName, String)>,
-    version: SeriesVersion,
+    version: Option<SeriesVersion>,
 }
 
 impl SeriesAtRest {
-    pub(super) fn go_on(self) -> Result<RecordedSeries, StoreError> {
-        let history = self.history.go_on()?;
-        if history.series_version() == self.version {
-            return Ok(RecordedSeries { history, series: self.series });
+    /// Lets the names be read again: some were left out.
+    pub(super) fn forget_names(&mut self) {
+        (self.series, self.version) = (Vec::new(), None);
+    }
+
+    /// Goes on with what was kept, or opens the history if nothing was, or that fails.
+    pub(super) fn go_on_or_open(kept: Option<Self>, path: &Path) -> Result<RecordedSeries, StoreError> {
+        let Some(Self { history, series, version }) = kept else {
+            return Ok(RecordedSeries::new(History::open(path)?));
+        };
+        let history = HistoryAtRest::go_on_or_open(Some(history), path)?;
+        if version.is_some() && history.series_version() == version {
+            return Ok(RecordedSeries { history, series });
         }
         Ok(RecordedSeries::new(history))
     }

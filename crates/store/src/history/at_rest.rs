@@ -17,9 +17,11 @@ impl History {
     ///
     /// # Errors
     /// If that fails: then it is closed.
-    pub fn rest(self) -> Result<HistoryAtRest, StoreError> {
-        for file in self.files() {
-            file.connection.execute_batch("COMMIT")?;
+    pub fn rest(mut self) -> Result<HistoryAtRest, StoreError> {
+        for file in std::iter::once(&mut self.current).chain(&mut self.renamed) {
+            // What is cached is worth nothing after the next tick.
+            file.heads = Heads::default();
+            file.connection.execute_batch("COMMIT; PRAGMA shrink_memory")?;
         }
         Ok(HistoryAtRest(self))
     }
@@ -31,7 +33,7 @@ impl HistoryAtRest {
     /// # Errors
     /// As [`History::open`].
     pub fn go_on_or_open(kept: Option<Self>, path: &Path) -> Result<History, StoreError> {
-        match kept.map(Self::go_on) {
+        match kept.filter(|kept| kept.0.current.path == path).map(Self::go_on) {
             Some(Ok(history)) => Ok(history),
             _ => History::open(path),
         }
@@ -59,11 +61,9 @@ impl HistoryAtRest {
 impl History {
     /// Returns whether the path has the file that is open, and the same damaged ones are beside it.
     fn has_same_files(&self, path: &Path) -> bool {
-        let aside = self.renamed.len() + self.unreadable.len();
         self.current.identity.is_some()
             && self.current.identity == aside::identity(path)
-            && self.unreadable.is_empty()
-            && aside::list(path).len() == aside
+            && aside::list(path).iter().map(|path| aside::identity(path)).eq(self.aside.iter().copied())
     }
 }
 
@@ -77,8 +77,6 @@ impl HistoryFile {
             chunks.go_on(&self.connection)?;
         }
         self.imported_boot = Boots::read(&self.connection).ok().and_then(|boots| boots.find(boots::IMPORTED));
-        // Merged blocks have other heads.
-        self.heads = Heads::default();
         Ok(())
     }
 }
