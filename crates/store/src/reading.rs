@@ -37,8 +37,8 @@ pub(crate) fn read_head(
 pub(crate) struct Heads(RefCell<HashMap<i64, Arc<(BlockKey, BlockHead)>>>);
 
 impl Heads {
-    /// As many as are kept, of some 16 kB each.
-    const MOST: usize = 64;
+    /// As many as are kept, of some 16 kB each: those of a day, and some.
+    const MAX: usize = 160;
 
     /// A block without its columns; `None` if it is damaged.
     pub(crate) fn get(
@@ -51,7 +51,7 @@ impl Heads {
         }
         let Some(head) = read_head(connection, block)?.map(Arc::new) else { return Ok(None) };
         let mut kept = self.0.borrow_mut();
-        if kept.len() < Self::MOST {
+        if kept.len() < Self::MAX {
             kept.insert(block, head.clone());
         }
         Ok(Some(head))

@@ -1,17 +1,18 @@
 //! Recording.
 
 mod import;
+mod left;
 mod renewal;
 
 use std::path::{Path, PathBuf};
 
 use facts::sample::Clock;
-use facts::task::rounds::RoundTables;
 use facts::unit::Nanos;
 use rusqlite::{Connection, params};
 
+use self::left::Left;
 use crate::aside;
-use crate::block::{self, BLOCK_TICKS, Block, BlockKey, Sealing};
+use crate::block::{self, BLOCK_TICKS, Block, Sealing};
 use crate::boots::Boots;
 use crate::checkpoint::Checkpoint;
 use crate::checksum;
@@ -21,8 +22,7 @@ use crate::journal::Values;
 use crate::retention::{self, Maintenance, Retention};
 use crate::series::{SeriesId, SeriesKind, SeriesNames};
 use crate::task_names::{Named, TaskNames};
-use crate::tasks::{ChunkKey, TaskRecorder, TaskTick, write_chunk};
-use crate::unsealed::Unsealed;
+use crate::tasks::{TaskRecorder, TaskTick};
 
 pub use import::ImportedSeries;
 
@@ -111,51 +111,17 @@ impl Store {
         let connection = database::open(path, database::TABLES, database::AGENT_PATIENCE)?;
         let names = SeriesNames::read(&connection)?;
         let boots = Boots::read(&connection)?;
-        let blocks: Unsealed<Block> = Unsealed::read(&connection)?;
-        let chunks: Unsealed<(ChunkKey, RoundTables)> = Unsealed::read(&connection)?;
-        let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
-        database::delete_orphans(&connection)?;
-        // Also of those whose first tick is damaged: a number is never given twice.
-        let last_sealed = number(
-            "SELECT coalesce(max(id), 0) FROM (SELECT max(id) AS id FROM blocks UNION ALL SELECT max(block) FROM journal)",
-        )?;
-        let last_position = number("SELECT coalesce(max(position + span - 1), 0) FROM blocks")?;
-        let mut last_chunk = number(
-            "SELECT coalesce(max(id), 0) FROM (SELECT max(id) AS id FROM task_chunks UNION ALL SELECT max(chunk) FROM task_journal)",
-        )?;
-        let mut findings = Vec::new();
-        for (damaged, what) in [
-            (names.damaged, "series"),
-            (blocks.damaged, "ticks of the journal"),
-            (chunks.damaged, "rounds of tasks in the journal"),
-        ] {
-            if damaged > 0 {
-                findings.push(format!("{damaged} {what} are damaged"));
-            }
+        let Left { block, position, chunk, mut findings } = left::seal(&connection)?;
+        if names.damaged > 0 {
+            findings.insert(0, format!("{} series are damaged", names.damaged));
         }
-        // Those that were being sealed; columns that they have already are written again.
-        let (mut id, mut position) = (last_sealed, last_position);
-        let transaction = connection.unchecked_transaction()?;
-        for block in blocks.parts {
-            id = id.max(block.key.id);
-            position += 1;
-            let key = BlockKey { position, ..block.key };
-            Sealing::new(key, block.columns()).write(&transaction, usize::MAX)?;
-        }
-        for (key, chunk) in chunks.parts {
-            last_chunk = last_chunk.max(key.id);
-            write_chunk(&chunk, &transaction, key)?;
-        }
-        // What is left of them is damaged.
-        transaction.execute_batch("DELETE FROM journal; DELETE FROM task_journal")?;
-        transaction.commit()?;
         Ok(Self {
             path: path.to_owned(),
             connection,
             names,
             boots,
             task_names: TaskNames::default(),
-            open: Block::new(id + 1, position + 1),
+            open: Block::new(block + 1, position + 1),
             written: 0,
             sealing: Vec::new(),
             given_up: Vec::new(),
@@ -163,7 +129,7 @@ impl Store {
             identity: aside::identity(path),
             retry_at: Nanos(0),
             retry: MIN_RETRY,
-            tasks: TaskRecorder::after(last_chunk),
+            tasks: TaskRecorder::after(chunk),
             newest_ns: 0,
             synced_at: Nanos(0),
             checkpoint: Checkpoint::default(),
@@ -172,7 +138,7 @@ impl Store {
             file_bytes: 0,
             retention,
             maintenance: Maintenance::default(),
-            last_id: id + 1,
+            last_id: block + 1,
         })
     }
 
