@@ -498,8 +498,8 @@ test("dark, narrow, and both are readable", async () => {
     await picture(page, name);
     if (options.viewport) {
       // The name, what it uses and its time are in two lines, and nothing is to the right of them.
-      const { height } = await row(page, LOAD).boundingBox();
-      assert.equal(height, 48);
+      // Rows come and go with each tick, also while this looks.
+      await until("a task has two lines", async () => (await row(page, LOAD).boundingBox())?.height === 48);
       const scroller = page.locator("#tasks .scroller");
       assert.ok(await scroller.evaluate((one) => one.scrollWidth <= one.clientWidth), "the tasks fit");
       for (const cell of ["name", "on_cpu", "resident_bytes", "bar", "waits_for"]) assert.ok(await row(page, LOAD).locator(`td.${cell}`).isVisible(), cell);

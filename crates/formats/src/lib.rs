@@ -16,6 +16,7 @@ pub mod fnmatch;
 pub mod hosts;
 pub mod i3bar;
 pub mod i3status;
+mod labels;
 #[cfg(feature = "livestatus")]
 pub mod livestatus;
 pub mod locale;

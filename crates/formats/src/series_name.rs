@@ -2,9 +2,10 @@
 //!
 //! <https://prometheus.io/docs/instrumenting/exposition_formats/>
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
+
+use crate::labels::Labels;
 
 /// The label that holds the name of the metric.
 pub const METRIC: &str = "__name__";
@@ -12,7 +13,7 @@ pub const METRIC: &str = "__name__";
 /// A series by its labels, the metric's name among them. No value is empty: an empty label is none. A copy shares its labels until one of
 /// both is changed: an expression copies its series several times.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SeriesName(Arc<BTreeMap<String, String>>);
+pub struct SeriesName(Arc<Labels>);
 
 /// Why a text is not a series, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,7 +87,7 @@ impl SeriesName {
 
     /// The value of a label; empty if there is none.
     pub fn get(&self, label: &str) -> &str {
-        self.0.get(label).map_or("", String::as_str)
+        self.0.get(label).unwrap_or_default()
     }
 
     /// The name of the metric.
@@ -98,32 +99,31 @@ impl SeriesName {
     pub fn set(&mut self, label: &str, value: &str) {
         match value {
             "" => drop(self.take(label)),
-            value => drop(Arc::make_mut(&mut self.0).insert(label.to_owned(), value.to_owned())),
+            value => Arc::make_mut(&mut self.0).insert(label, value),
         }
     }
 
     /// Removes a label, and returns its value; empty if there was none.
     pub fn take(&mut self, label: &str) -> String {
-        match self.0.contains_key(label) {
-            true => Arc::make_mut(&mut self.0).remove(label).unwrap_or_default(),
-            false => String::new(),
-        }
+        let value = self.get(label).to_owned();
+        self.retain(|known| known != label);
+        value
     }
 
     /// All labels in order, the metric's name among them.
     pub fn labels(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(label, value)| (label.as_str(), value.as_str()))
+        self.0.iter()
     }
 
     /// Returns its approximate size in memory.
     pub fn memory_bytes(&self) -> usize {
-        self.0.iter().map(|(label, value)| 2 * size_of::<String>() + label.len() + value.len()).sum()
+        self.0.memory_bytes()
     }
 
     /// Removes the labels for which `is_kept` returns `false`.
     pub fn retain(&mut self, mut is_kept: impl FnMut(&str) -> bool) {
-        if !self.0.keys().all(|label| is_kept(label)) {
-            Arc::make_mut(&mut self.0).retain(|label, _| is_kept(label));
+        if !self.0.iter().all(|(label, _)| is_kept(label)) {
+            self.0 = Arc::new(self.0.kept(is_kept));
         }
     }
 }
