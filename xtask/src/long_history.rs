@@ -223,8 +223,8 @@ impl LongHistory {
             self.tasks.remove_stale();
         } else {
             let changed = round.changed_rows();
-            let is_there = |key: &TaskKey| round.row(key.pid).is_none();
-            round.gone().filter(is_there).for_each(|key| self.tasks.remove(key.pid));
+            let has_no_other = |key: &TaskKey| round.row(key.pid).is_none();
+            round.gone().filter(has_no_other).for_each(|key| self.tasks.remove(key.pid));
             changed.into_iter().for_each(|row| self.tasks.put(&shift.row(source, row)));
         }
         let mut exits: Vec<ExitRecord> =

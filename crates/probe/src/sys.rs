@@ -130,7 +130,7 @@ pub(crate) fn schedule_fairly(policy: FairPolicy, slice_ns: Option<u64>) {
     let is_fair = |policy: u32| {
         [libc::SCHED_OTHER, libc::SCHED_BATCH].iter().any(|fair| fair.cast_unsigned() == policy)
     };
-    // SAFETY: sched_attr is a plain C struct, of which the kernel writes and reads no more than the size that it is told.
+    // SAFETY: sched_attr is a plain C struct. The kernel gets its size, and reads and writes no more than that.
     unsafe {
         let mut attributes: libc::sched_attr = mem::zeroed();
         let size = mem::size_of_val(&attributes);

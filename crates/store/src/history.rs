@@ -14,7 +14,7 @@ use rusqlite::Connection;
 
 use crate::aside;
 use crate::block::Block;
-use crate::boots::{self, Boots};
+use crate::boots::Boots;
 use crate::database;
 use crate::error::StoreError;
 use crate::outlet::{Extract, Outlet};
@@ -68,8 +68,9 @@ impl History {
     /// If there is none, or a newer version wrote it.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let (mut renamed, mut unreadable) = (Vec::new(), Vec::new());
-        let aside = aside::list(path).iter().map(|path| aside::identity(path)).collect();
-        for path in aside::list(path) {
+        let damaged = aside::list(path);
+        let aside = damaged.iter().map(|path| aside::identity(path)).collect();
+        for path in damaged {
             match HistoryFile::open(&path) {
                 Ok(file) => renamed.push(file),
                 Err(error) => unreadable.push(format!("{}: {error}", path.display())),
@@ -252,22 +253,18 @@ impl HistoryFile {
     fn open(path: &Path) -> Result<Self, StoreError> {
         // Before it is opened: if it is another one then, it is opened again next time.
         let identity = aside::identity(path);
-        let connection = database::open_for_reading(path)?;
-        // All reads see one state: blocks that the writer seals from now on are in the journal here.
-        connection.execute_batch("BEGIN")?;
-        let names = SeriesNames::read(&connection)?;
-        let imported_boot = Boots::read(&connection).ok().and_then(|boots| boots.find(boots::IMPORTED));
-        Ok(Self {
+        let mut file = Self {
             path: path.to_owned(),
             identity,
-            names,
-            unsealed: Unsealed::read(&connection)?,
-            connection,
+            connection: database::open_for_reading(path)?,
+            names: SeriesNames::default(),
+            unsealed: Unsealed::default(),
             unsealed_chunks: OnceCell::new(),
-            // If it is not known, series that were imported seem to end now and then, and nothing else changes.
-            imported_boot,
+            imported_boot: None,
             heads: Heads::default(),
-        })
+        };
+        file.go_on()?;
+        Ok(file)
     }
 
     fn unsealed_chunks(&self) -> Result<&Unsealed<(ChunkKey, RoundTables)>, StoreError> {

@@ -61,6 +61,7 @@ impl SeriesNames {
             // Numbers are given without gaps.
             let place = usize::try_from(id).unwrap_or(usize::MAX);
             if place < self.by_id.len() || place > self.by_id.len() + MAX_MISSING {
+                // Such rows are read again each time, and are counted the first time.
                 self.damaged += u64::from(known == 0);
                 continue;
             }

@@ -1,7 +1,5 @@
 //! What is in a journal alone, as a reader follows it.
 
-use std::fmt;
-
 use rusqlite::{CachedStatement, Connection, Params, params};
 
 use crate::StoreError;
@@ -35,9 +33,15 @@ pub(crate) struct Unsealed<T> {
     pub(crate) damaged: u64,
 }
 
-impl<T: Growing + fmt::Debug> Unsealed<T> {
+impl<T> Default for Unsealed<T> {
+    fn default() -> Self {
+        Self { parts: Vec::new(), damaged: 0 }
+    }
+}
+
+impl<T: Growing> Unsealed<T> {
     pub(crate) fn read(connection: &Connection) -> Result<Self, StoreError> {
-        let mut unsealed = Self { parts: Vec::new(), damaged: 0 };
+        let mut unsealed = Self::default();
         unsealed.go_on(connection)?;
         Ok(unsealed)
     }
@@ -46,7 +50,7 @@ impl<T: Growing + fmt::Debug> Unsealed<T> {
     pub(crate) fn go_on(&mut self, connection: &Connection) -> Result<(), StoreError> {
         if self.damaged > 0 {
             // Which entries were damaged is not known.
-            *self = Self { parts: Vec::new(), damaged: 0 };
+            *self = Self::default();
         }
         let (journal, id) = (T::JOURNAL, T::ID);
         let mut has_journal =

@@ -143,7 +143,7 @@ impl KeptPast {
             Ok(mut kept) => kept.replace(one),
             Err(_) => Some(one),
         };
-        // Nobody waits while it is closed.
+        // The lock is released by now: no request waits until the other one is closed.
         drop(dropped);
     }
 }

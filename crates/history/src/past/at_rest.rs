@@ -4,7 +4,6 @@ use std::cell::{OnceCell, RefCell};
 use std::path::{Path, PathBuf};
 
 use facts::task::rounds::Scope;
-use sampling::users::Users;
 use store::StoreError;
 
 use super::recorded_series::SeriesAtRest;
@@ -37,34 +36,24 @@ impl Past {
 }
 
 impl PastAtRest {
-    /// Goes on with what was kept, or opens the history if nothing was, or that fails.
+    /// Goes on with what was kept, or opens the history if nothing was.
     ///
     /// # Errors
     /// As [`Past::open`].
     pub fn go_on_or_open(kept: Option<Self>, path: &Path) -> Result<Past, StoreError> {
-        match kept.filter(|kept| kept.path == path).map(Self::go_on) {
-            Some(Ok(past)) => Ok(past),
-            _ => Past::open(path),
+        match kept.filter(|kept| kept.path == path) {
+            Some(kept) => kept.go_on(),
+            None => Past::open(path),
         }
     }
 
-    /// Returns the history as it is now.
+    /// Returns the history as it is now. One that cannot go on is opened anew.
     ///
     /// # Errors
     /// As [`Past::open`].
     pub fn go_on(self) -> Result<Past, StoreError> {
-        let past = Past {
-            recorded: SeriesAtRest::go_on_or_open(Some(self.recorded), &self.path)?,
-            checks: self.checks,
-            exporters: self.exporters,
-            path: self.path,
-            sums: OnceCell::new(),
-            users: Users::read(),
-            containers: OnceCell::new(),
-            scope: Scope::All,
-            extent_ns: OnceCell::new(),
-        };
-        Ok(past.seen_by(self.scope))
+        let recorded = SeriesAtRest::go_on_or_open(Some(self.recorded), &self.path)?;
+        Ok(Past::new(self.path, recorded, self.checks, self.exporters).seen_by(self.scope))
     }
 }
 

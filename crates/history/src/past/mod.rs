@@ -146,17 +146,22 @@ impl Past {
     /// If there is none, or a newer version wrote it.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let recorded = RecordedSeries::new(History::open(path)?);
-        Ok(Self {
+        let [checks, exporters] = [CHECKS, EXPORTERS].map(|name| OtherHistory::new(path, name));
+        Ok(Self::new(path.to_owned(), recorded, checks, exporters))
+    }
+
+    fn new(path: PathBuf, recorded: RecordedSeries, checks: OtherHistory, exporters: OtherHistory) -> Self {
+        Self {
             recorded,
-            checks: OtherHistory::new(path, CHECKS),
-            exporters: OtherHistory::new(path, EXPORTERS),
-            path: path.to_owned(),
+            checks,
+            exporters,
+            path,
             sums: OnceCell::new(),
             users: Users::read(),
             containers: OnceCell::new(),
             scope: Scope::All,
             extent_ns: OnceCell::new(),
-        })
+        }
     }
 
     /// Returns the same without what a user may not see.

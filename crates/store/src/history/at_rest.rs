@@ -68,14 +68,16 @@ impl History {
 }
 
 impl HistoryFile {
-    /// Begins a snapshot of what is there now.
-    fn go_on(&mut self) -> Result<(), StoreError> {
+    /// Begins a snapshot of what is there now, and reads what is new.
+    pub(super) fn go_on(&mut self) -> Result<(), StoreError> {
+        // All reads see one state: blocks that the writer seals from now on are in the journal here.
         self.connection.execute_batch("BEGIN")?;
         self.names.read_new(&self.connection)?;
         self.unsealed.go_on(&self.connection)?;
         if let Some(chunks) = self.unsealed_chunks.get_mut() {
             chunks.go_on(&self.connection)?;
         }
+        // If it is not known, series that were imported seem to end now and then, and nothing else changes.
         self.imported_boot = Boots::read(&self.connection).ok().and_then(|boots| boots.find(boots::IMPORTED));
         Ok(())
     }

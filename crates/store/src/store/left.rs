@@ -22,7 +22,7 @@ pub(super) fn seal(connection: &Connection) -> Result<Left, StoreError> {
     let blocks: Unsealed<Block> = Unsealed::read(connection)?;
     let chunks: Unsealed<(ChunkKey, RoundTables)> = Unsealed::read(connection)?;
     database::delete_orphans(connection)?;
-    // Those of which nothing can be read count, too: a number is never given twice.
+    // Blocks and chunks that cannot be read have numbers, too, and no number is given twice.
     let last = |column: &str, table: &str| -> Result<i64, StoreError> {
         let sql = format!("SELECT coalesce(max({column}), 0) FROM {table}");
         Ok(connection.query_row(&sql, [], |row| row.get(0))?)

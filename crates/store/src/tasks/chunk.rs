@@ -209,7 +209,7 @@ impl ChunkKey {
     }
 }
 
-/// A chunk of which only the journal is there.
+/// A chunk that is in the journal alone.
 impl Growing for (ChunkKey, RoundTables) {
     const JOURNAL: &'static str = "task_journal";
     const ID: &'static str = "chunk";
