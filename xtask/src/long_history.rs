@@ -17,6 +17,8 @@ use crate::outcome::Outcome;
 
 const HOUR_NS: u64 = 3_600_000_000_000;
 const HALF_A_SECOND_NS: i64 = 500_000_000;
+/// Two values of a counter that differ by this part of them are the same.
+const MAX_ROUNDING: f64 = 1e-14;
 
 /// Repeats the history of one data directory in an empty one until it is so many hours long. It ends when the source does, so that
 /// expressions about now find it.
@@ -162,15 +164,15 @@ fn grown(first: &TaskRow, last: &TaskRow, figure: Figure) -> u64 {
 struct LongHistory {
     store: Store,
     tasks: TaskStore,
-    /// The series of the source.
-    series: Vec<SeriesId>,
+    /// The series of the source, and the last value of each.
+    series: Vec<(SeriesId, f64)>,
     boot_id: String,
     ended: usize,
 }
 
 impl LongHistory {
     fn new(mut store: Store, source: &Recorded) -> Self {
-        let series = source.series.iter().map(|(name, kind)| store.series(name, *kind)).collect();
+        let series = source.series.iter().map(|(name, kind)| (store.series(name, *kind), 0.0)).collect();
         Self { store, tasks: TaskStore::default(), series, boot_id: "repeated".to_owned(), ended: 0 }
     }
 
@@ -208,12 +210,16 @@ impl LongHistory {
         Ok(())
     }
 
-    fn value(&self, source: &Recorded, shift: Shift, (place, value): (usize, f64)) -> (SeriesId, f64) {
-        let grown = match source.series[place].1 {
-            SeriesKind::Counter => source.growth[place] * shift.repetition as f64,
-            SeriesKind::Gauge => 0.0,
-        };
-        (self.series[place], value + grown)
+    fn value(&mut self, source: &Recorded, shift: Shift, (place, value): (usize, f64)) -> (SeriesId, f64) {
+        let (id, last) = &mut self.series[place];
+        if source.series[place].1 == SeriesKind::Gauge {
+            return (*id, value);
+        }
+        let value = value + source.growth[place] * shift.repetition as f64;
+        // A counter that does not grow would be reset by a sum that is rounded.
+        let is_rounded = (value - *last).abs() <= value * MAX_ROUNDING;
+        *last = if is_rounded { last.max(value) } else { value };
+        (*id, *last)
     }
 
     fn take_round(&mut self, source: &Recorded, shift: Shift, round: &TaskStore, is_first: bool) {

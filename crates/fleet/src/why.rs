@@ -6,6 +6,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Instant;
 
 use facts::container::ContainerNames;
@@ -137,7 +138,7 @@ fn in_steps(window: Window) -> Asked {
 }
 
 /// Series with their samples. A copy costs nothing.
-type SampledSeries = Rc<[(SeriesName, Vec<Point>)]>;
+type SampledSeries = Rc<[(SeriesName, Arc<Vec<Point>>)]>;
 
 /// What the store has of a machine.
 struct StoredMachine<'f> {
@@ -181,7 +182,7 @@ impl StoredMachine<'_> {
     /// Returns when the first and the last sample of a metric in a window were.
     fn extent_ms(&self, metric: &str, window: Window) -> Result<Option<[i64; 2]>, String> {
         let series = self.samples(metric, window.from_ms, window.to_ms)?;
-        let times_ms = || series.iter().flat_map(|(_, points)| points).map(|point| point.at_ms);
+        let times_ms = || series.iter().flat_map(|(_, points)| points.iter()).map(|point| point.at_ms);
         Ok(times_ms().min().zip(times_ms().max()).map(|(first, last)| [first, last]))
     }
 
@@ -220,7 +221,8 @@ impl StoredMachine<'_> {
         if self.points.get() > self.most_points {
             return Err("the store has too many samples of that time: ask about less".to_owned());
         }
-        let series = SampledSeries::from(series);
+        let shared = |(name, points)| (name, Arc::new(points));
+        let series: SampledSeries = series.into_iter().map(shared).collect();
         self.cached.borrow_mut().insert(key, SampledSeries::clone(&series));
         Ok(series)
     }
@@ -234,14 +236,14 @@ impl StoredMachine<'_> {
         [from_ms, to_ms]: [i64; 2],
     ) -> Result<SampledSeries, String> {
         let series = self.samples(recorded, from_ms, to_ms + RATE_MS)?;
-        let counter = |(name, rates): &(SeriesName, Vec<Point>)| {
+        let counter = |(name, rates): &(SeriesName, Arc<Vec<Point>>)| {
             let mut name = name.clone();
             name.set(METRIC, metric);
             let mut points = counted(rates, from_ms, to_ms);
             if is_part {
                 points.iter_mut().for_each(|point| point.value = 0.0);
             }
-            (name, points)
+            (name, Arc::new(points))
         };
         Ok(series.iter().map(counter).collect())
     }

@@ -19,8 +19,11 @@ const STEPS_UNCHECKED: usize = 16;
 #[derive(Clone, Copy, Debug, Default)]
 struct Partial {
     count: f64,
-    value: Sum,
+    /// Of the values, or of the squares of their distances from the mean.
+    sum: Sum,
     mean: f64,
+    /// The least or the largest value.
+    extreme: f64,
 }
 
 impl Partial {
@@ -28,15 +31,15 @@ impl Partial {
         self.count += 1.0;
         let is_first = self.count == 1.0;
         match operation {
-            Aggregation::Sum => self.value.add(value),
-            Aggregation::Minimum if is_first || value < self.value.sum || self.value.sum.is_nan() => {
-                self.value.sum = value
+            Aggregation::Sum => self.sum.add(value),
+            Aggregation::Minimum if is_first || value < self.extreme || self.extreme.is_nan() => {
+                self.extreme = value;
             }
-            Aggregation::Maximum if is_first || value > self.value.sum || self.value.sum.is_nan() => {
-                self.value.sum = value
+            Aggregation::Maximum if is_first || value > self.extreme || self.extreme.is_nan() => {
+                self.extreme = value;
             }
             Aggregation::Average => {
-                self.value.add(value);
+                self.sum.add(value);
                 let mean = self.mean;
                 let stays = mean.is_infinite()
                     && (value.is_finite() || value.is_infinite() && (value > 0.0) == (mean > 0.0));
@@ -53,7 +56,7 @@ impl Partial {
                 } else {
                     let distance = value - self.mean;
                     self.mean += distance / self.count;
-                    self.value.add(distance * (value - self.mean));
+                    self.sum.add(distance * (value - self.mean));
                 }
             }
             _ => {}
@@ -65,12 +68,12 @@ impl Partial {
             Aggregation::Count | Aggregation::CountValues(_) => self.count,
             Aggregation::Group => 1.0,
             // A sum that is beyond all numbers may have a mean.
-            Aggregation::Average if !self.value.sum.is_finite() => self.mean,
-            Aggregation::Average => self.value.total() / self.count,
-            Aggregation::StandardDeviation => (self.value.total() / self.count).sqrt(),
-            Aggregation::Variance => self.value.total() / self.count,
-            Aggregation::Sum => self.value.total(),
-            _ => self.value.sum,
+            Aggregation::Average if !self.sum.sum.is_finite() => self.mean,
+            Aggregation::Average => self.sum.total() / self.count,
+            Aggregation::StandardDeviation => (self.sum.total() / self.count).sqrt(),
+            Aggregation::Variance => self.sum.total() / self.count,
+            Aggregation::Sum => self.sum.total(),
+            _ => self.extreme,
         })
     }
 }

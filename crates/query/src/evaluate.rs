@@ -1,6 +1,7 @@
 //! Evaluates expressions, all steps at once.
 
 use std::cell::Cell;
+use std::sync::Arc;
 
 use formats::series_name::{METRIC, SeriesName, is_label};
 
@@ -192,7 +193,7 @@ impl Evaluation<'_> {
                     let points = inner_steps.iter().zip(column.values);
                     let points =
                         points.filter_map(|(at_ms, value)| value.map(|value| Point { at_ms, value }));
-                    Series { name: column.name, samples: Samples::Points(points.collect()) }
+                    Series { name: column.name, samples: Samples::Points(Arc::new(points.collect())) }
                 });
                 Ok(series.collect())
             }

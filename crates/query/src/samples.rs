@@ -22,8 +22,8 @@ pub struct Point {
 /// A series' samples, in the order of time.
 #[derive(Clone, Debug)]
 pub enum Samples {
-    /// Each by itself; [`STALE_BITS`] where the series ends.
-    Points(Vec<Point>),
+    /// Each by itself; [`STALE_BITS`] where the series ends. A copy shares them.
+    Points(Arc<Vec<Point>>),
     /// A value that rarely changes, at instants that many series have in common. A function of a range looks at the changes alone. In a
     /// range a counter is counted from any instant on, so that only its differences mean something; before it began it has samples, too.
     Held {
@@ -102,8 +102,11 @@ impl Samples {
         match self {
             Self::Points(points) => {
                 let first = points.partition_point(|point| point.at_ms < from_ms);
-                let inside = points[first..].iter().take_while(|point| point.at_ms <= to_ms);
-                runs.extend(inside.filter(|point| !is_stale(point.value)).map(|point| Run {
+                let after = points.partition_point(|point| point.at_ms <= to_ms).max(first);
+                let inside = &points[first..after];
+                // Nearly all of them are runs. A buffer that grew with them would be copied again and again.
+                runs.reserve(inside.len());
+                runs.extend(inside.iter().filter(|point| !is_stale(point.value)).map(|point| Run {
                     first_ms: point.at_ms,
                     last_ms: point.at_ms,
                     count: 1,
@@ -145,7 +148,7 @@ mod tests {
         let value =
             |place: usize| changes.iter().rfind(|(from, _)| *from as usize <= place).map(|(_, value)| *value);
         let point = |place: usize| value(place).map(|value| Point { at_ms: times_ms[place], value });
-        Samples::Points((0..times_ms.len()).filter_map(point).collect())
+        Samples::Points(Arc::new((0..times_ms.len()).filter_map(point).collect()))
     }
 
     proptest! {

@@ -15,6 +15,11 @@ use crate::registry::Registry;
 /// The most series of one agent: devices that come with other names all the time must not fill its memory.
 const MAX_SERIES: usize = 50_000;
 
+/// The metric whose counters may decrease a little, which is no reset: idle and iowait (proc_stat(5)), and on some hypervisors steal.
+const STEPS_BACK: &str = "node_cpu_seconds_total";
+/// A CPU that comes back may begin with less than this. It is also what Prometheus' node_exporter takes for a reset.
+const MAX_STEP_BACK_S: f64 = 3.0;
+
 /// The numbers and names of series, so that a tick makes no names.
 #[derive(Debug, Default)]
 pub(crate) struct MachineSeries {
@@ -22,6 +27,8 @@ pub(crate) struct MachineSeries {
     places: HashMap<u64, usize>,
     /// `None` if it is not recorded.
     names: Vec<Option<(String, SeriesId)>>,
+    /// The last values of the counters that may decrease a little, by the place in `names`.
+    held: HashMap<usize, f64>,
     /// The values of the last tick, by the place in `names`.
     values: Vec<(usize, f64)>,
 }
@@ -29,7 +36,7 @@ pub(crate) struct MachineSeries {
 impl MachineSeries {
     /// Takes the values of samples, each of other sources.
     pub(crate) fn collect(&mut self, samples: [&Sample; 2], registry: &mut Registry, store: &mut Store) {
-        let Self { places, names, values } = self;
+        let Self { places, names, held, values } = self;
         values.clear();
         let mut add = |number: usize, metric: &Metric, labels: &[LabelValue<'_>], value: f64| {
             let place = match places.entry(key(number, labels)) {
@@ -41,6 +48,10 @@ impl MachineSeries {
                 }
             };
             if names[place].is_some() {
+                let value = match metric.name == STEPS_BACK {
+                    true => without_step_back(held.entry(place).or_default(), value),
+                    false => value,
+                };
                 values.push((place, value));
             }
         };
@@ -58,6 +69,14 @@ impl MachineSeries {
             Some((name.as_str(), *id, *value))
         })
     }
+}
+
+/// Returns a counter's value; the last one if it is a little less than that.
+fn without_step_back(last: &mut f64, value: f64) -> f64 {
+    if !(0.0..MAX_STEP_BACK_S).contains(&(*last - value)) {
+        *last = value;
+    }
+    *last
 }
 
 fn key(place: usize, labels: &[LabelValue<'_>]) -> u64 {
@@ -84,6 +103,14 @@ fn name(metric: &Metric, values: &[LabelValue<'_>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_little_less_is_no_reset() {
+        let mut last = 0.0;
+        let recorded =
+            [7.5, 7.25, 7.5, 8.0, 5.1, 8.5, 2.0, 2.5].map(|value| without_step_back(&mut last, value));
+        assert_eq!(recorded, [7.5, 7.5, 7.5, 8.0, 8.0, 8.5, 2.0, 2.5]);
+    }
 
     #[test]
     fn names_have_sorted_and_escaped_labels() {

@@ -42,22 +42,46 @@ pub(crate) fn encode(values: &[Option<f64>]) -> Option<Vec<u8>> {
 
 /// The values again, one for each of the block's ticks; `None` if the bytes are other ones.
 pub(crate) fn decode(bytes: &[u8], ticks: usize) -> Option<Vec<Option<f64>>> {
-    let (form, mut rest) = bytes.split_first()?;
-    let mut has_value = vec![true; ticks];
-    if form & WITH_GAPS != 0 {
-        let (bits, values) = rest.split_at_checked(ticks.div_ceil(8))?;
-        has_value = (0..ticks).map(|place| bits[place / 8] >> (place % 8) & 1 == 1).collect();
-        rest = values;
+    let (form, rest) = bytes.split_first()?;
+    if form & WITH_GAPS == 0 {
+        return decode_values(*form, rest, ticks, |_| true, ticks);
     }
-    let count = has_value.iter().filter(|has_value| **has_value).count();
-    let values: Vec<f64> = match form & !WITH_GAPS {
-        CONSTANT => vec![f64::from_bits(u64::from_le_bytes(*rest.first_chunk()?)); count],
-        INTEGERS => numbers::decode::<i64>(rest, count)?.into_iter().map(|integer| integer as f64).collect(),
-        FLOATS => numbers::decode(rest, count)?,
+    let (bits, rest) = rest.split_at_checked(ticks.div_ceil(8))?;
+    let has_value = |tick: usize| bits[tick / 8] >> (tick % 8) & 1 == 1;
+    let count = (0..ticks).filter(|tick| has_value(*tick)).count();
+    decode_values(form & !WITH_GAPS, rest, ticks, has_value, count)
+}
+
+/// Decodes so many values, one for each of the ticks that has one.
+fn decode_values(
+    form: u8,
+    bytes: &[u8],
+    ticks: usize,
+    has_value: impl Fn(usize) -> bool,
+    count: usize,
+) -> Option<Vec<Option<f64>>> {
+    fn spread(
+        ticks: usize,
+        has_value: impl Fn(usize) -> bool,
+        mut next: impl FnMut() -> Option<f64>,
+    ) -> Vec<Option<f64>> {
+        (0..ticks).map(|tick| if has_value(tick) { next() } else { None }).collect()
+    }
+    Some(match form {
+        CONSTANT => {
+            let value = f64::from_bits(u64::from_le_bytes(*bytes.first_chunk()?));
+            spread(ticks, has_value, || Some(value))
+        }
+        INTEGERS => {
+            let mut integers = numbers::decode::<i64>(bytes, count)?.into_iter();
+            spread(ticks, has_value, || integers.next().map(|integer| integer as f64))
+        }
+        FLOATS => {
+            let mut floats = numbers::decode(bytes, count)?.into_iter();
+            spread(ticks, has_value, || floats.next())
+        }
         _ => return None,
-    };
-    let mut values = values.into_iter();
-    Some(has_value.into_iter().map(|has_value| if has_value { values.next() } else { None }).collect())
+    })
 }
 
 /// The integer that a value is.

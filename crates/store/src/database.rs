@@ -15,8 +15,17 @@ pub(crate) const FORMAT: i64 = 1;
 /// The format once more, with "wh" before it: a version that is not the same in both places is damaged, not newer.
 const APPLICATION: i64 = 0x7768_0000;
 
-/// The tables of a history: docs/FORMAT.md.
-pub(crate) const TABLES: &str = "
+/// What a new file is made with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Layout {
+    pub(crate) tables: &'static str,
+    pub(crate) page_bytes: u32,
+}
+
+/// That of a history: docs/FORMAT.md.
+pub(crate) const HISTORY: Layout = Layout { tables: TABLES, page_bytes: 4096 };
+
+const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS series (
     id INTEGER PRIMARY KEY,
     name BLOB NOT NULL
@@ -88,14 +97,14 @@ pub(crate) const AGENT_PATIENCE: Duration = Duration::from_millis(200);
 /// machine, may hold the lock for long.
 pub(crate) const QUESTION_PATIENCE: Duration = Duration::from_secs(5);
 
-/// Opens a file for writing, and makes it with these tables if it is not there. `patience` is how long each lock is waited for.
-pub(crate) fn open(path: &Path, tables: &str, patience: Duration) -> Result<Connection, StoreError> {
+/// Opens a file for writing, and makes it if it is not there. `patience` is how long each lock is waited for.
+pub(crate) fn open(path: &Path, layout: Layout, patience: Duration) -> Result<Connection, StoreError> {
     // It has all users' tasks. SQLite gives its log the same permissions.
     let _ = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
     let connection = Connection::open(path)?;
     set_up(&connection, patience)?;
     match format_of(&connection)? {
-        0 => begin(&connection, tables)?,
+        0 => begin(&connection, layout)?,
         FORMAT => {}
         newer => return Err(StoreError::Newer(newer)),
     }
@@ -114,8 +123,9 @@ fn set_up(connection: &Connection, patience: Duration) -> Result<(), StoreError>
 }
 
 /// Makes the tables of a new file. These pragmas take the lock of a writer even if they change nothing.
-fn begin(connection: &Connection, tables: &str) -> Result<(), StoreError> {
-    // Must come first: it cannot be changed once there are tables.
+fn begin(connection: &Connection, Layout { tables, page_bytes }: Layout) -> Result<(), StoreError> {
+    // These must come first: they cannot be changed once there are tables.
+    connection.pragma_update(None, "page_size", page_bytes)?;
     connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     // In one transaction: a reader sees all of it or nothing, also after this process was killed. Its lock is taken first, since another

@@ -8,9 +8,14 @@ use std::time::Duration;
 use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
 
 use crate::StoreError;
-use crate::{aside, checksum, database};
+use crate::database::{self, Layout};
+use crate::{aside, checksum};
 
-const TABLE: &str = "CREATE TABLE IF NOT EXISTS records (key INTEGER PRIMARY KEY, data BLOB NOT NULL);";
+/// A record has a hundred bytes to some thousands, and only small pages are full of them.
+const LAYOUT: Layout = Layout {
+    tables: "CREATE TABLE IF NOT EXISTS records (key INTEGER PRIMARY KEY, data BLOB NOT NULL);",
+    page_bytes: 1024,
+};
 
 /// Pages that SQLite keeps in memory.
 const CACHE_KIB: i64 = 256;
@@ -45,7 +50,7 @@ impl Records {
     }
 
     fn open_patiently(path: &Path, patience: Duration) -> Result<Self, StoreError> {
-        Self::of(database::open(path, TABLE, patience)?, path)
+        Self::of(database::open(path, LAYOUT, patience)?, path)
     }
 
     fn of(connection: Connection, path: &Path) -> Result<Self, StoreError> {

@@ -108,7 +108,7 @@ impl Store {
     }
 
     fn open_file(path: &Path, retention: Retention) -> Result<Self, StoreError> {
-        let connection = database::open(path, database::TABLES, database::AGENT_PATIENCE)?;
+        let connection = database::open(path, database::HISTORY, database::AGENT_PATIENCE)?;
         let names = SeriesNames::read(&connection)?;
         let boots = Boots::read(&connection)?;
         let Left { block, position, chunk, mut findings } = left::seal(&connection)?;

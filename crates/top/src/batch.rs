@@ -19,6 +19,7 @@ use super::lines::Line;
 use super::notes::Topic;
 use super::past::Step;
 use super::session::Session;
+use crate::cells;
 use crate::cgroup_json::CgroupJson;
 use crate::columns::{Column, elapsed};
 use crate::options::{OutputKind, TopOptions};
@@ -98,13 +99,7 @@ fn write_text(session: &mut Session, lines: &[Line], printed: &mut Vec<Topic>, o
                     legend.add(&breakdown);
                     push_bar(out, &breakdown, style);
                 }
-                Column::Wait => waits::push(&waits::of_row(session, line.id), out),
-                Column::Cgroup => session.push_cgroup(line.id, out),
-                Column::Command => {
-                    out.push_str(&line.branches);
-                    session.push_command(line.id, out);
-                }
-                column => session.push_cell(*column, line.id, out),
+                column => cells::push(session, *column, line, out),
             });
         }
     }

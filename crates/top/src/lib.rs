@@ -4,6 +4,7 @@
 
 mod arguments;
 mod batch;
+mod cells;
 mod cgroup_json;
 mod columns;
 mod head;

@@ -1,4 +1,4 @@
-//! Upper bounds on what processes did that the sums of a minute or an hour do not list: its brief ones. They decide whether an answer by
+//! Upper bounds on what processes did that the sums of a span do not list: its brief ones. They decide whether an answer by
 //! process is exact, or needs a replay.
 
 use std::ops::RangeInclusive;
@@ -10,34 +10,34 @@ use crate::task_sums::{BriefSums, ProcessSums};
 
 /// The most ranges of pids that are kept: some megabytes.
 const MAX_RANGES: usize = 100_000;
-/// The most pairs of minute and process that are kept: about 19 MB.
+/// The most pairs of span and process that are kept: about 19 MB.
 const MAX_COMPLETE: usize = 1_000_000;
 
-/// What is known of the brief processes of some minutes. An hour counts as one minute here: it lists no process that did little in it, however long
+/// What is known of the brief processes of some spans. An hour lists no process that did little in it, however long
 /// that lives.
 #[derive(Debug, Default)]
 pub(super) struct BriefBounds {
-    /// The minutes that were begun.
-    minutes: u32,
-    /// The minutes in which several brief processes may have had one pid.
+    /// The spans that were begun.
+    spans: u32,
+    /// The spans in which several brief processes may have had one pid.
     mingled: HashSet<u32>,
     brief: Vec<Brief>,
-    /// Processes whose sums in a minute are all that they did in it.
+    /// Processes whose sums in a span are all that they did in it.
     complete: HashSet<(u32, u32)>,
     incomplete: HashSet<u32>,
     /// The ranges of pids that are kept.
     ranges: usize,
-    /// The most that one brief process can have done in the last minute.
-    largest_of_minute: u64,
-    /// The same of the minutes before it in which no pid was shared.
+    /// The most that one brief process can have done in the last span.
+    largest_of_span: u64,
+    /// The same of the spans before it in which no pid was shared.
     largest: u64,
-    /// The sum of it over the other minutes before: it may be one process in all of them.
+    /// The sum of it over the other spans before: it may be one process in all of them.
     lasting: u64,
 }
 
 #[derive(Debug)]
 struct Brief {
-    minute: u32,
+    span: u32,
     comm: Comm,
     /// Ranges of their pids.
     processes: Vec<RangeInclusive<u32>>,
@@ -46,34 +46,34 @@ struct Brief {
 }
 
 impl BriefBounds {
-    /// Begins another minute. `has_mingled`: several of its brief processes may have one pid.
-    pub(super) fn begin_minute(&mut self, has_mingled: bool) {
+    /// Begins another span. `has_mingled`: several of its brief processes may have one pid.
+    pub(super) fn begin_span(&mut self, has_mingled: bool) {
         (self.largest, self.lasting) = self.largest_so_far();
-        self.largest_of_minute = 0;
-        self.minutes += 1;
+        self.largest_of_span = 0;
+        self.spans += 1;
         if has_mingled {
-            self.mingled.insert(self.minutes);
+            self.mingled.insert(self.spans);
         }
     }
 
-    /// Adds a process of the minute.
+    /// Adds a process of the span.
     pub(super) fn add_process(&mut self, sums: &ProcessSums) {
         if !sums.is_complete {
             self.incomplete.insert(sums.process);
         } else if self.complete.len() <= MAX_COMPLETE {
-            self.complete.insert((self.minutes, sums.process));
+            self.complete.insert((self.spans, sums.process));
         }
     }
 
-    /// Adds brief processes of the minute. `most` is the upper bound of what one of them did.
+    /// Adds brief processes of the span. `most` is the upper bound of what one of them did.
     pub(super) fn add_brief(&mut self, sums: &BriefSums, most: u64) {
-        self.largest_of_minute = self.largest_of_minute.max(most);
+        self.largest_of_span = self.largest_of_span.max(most);
         self.ranges += sums.processes.len();
         if self.are_too_many() {
             return;
         }
         let (comm, processes) = (sums.group.comm, sums.processes.clone());
-        self.brief.push(Brief { minute: self.minutes, comm, processes, most });
+        self.brief.push(Brief { span: self.spans, comm, processes, most });
     }
 
     /// Returns whether all sums are exact.
@@ -91,7 +91,7 @@ impl BriefBounds {
         let is_apart = |brief: &Brief| {
             comm.is_some_and(|comm| differ(&comm, &brief.comm))
                 || !has(&brief.processes, process)
-                || self.complete.contains(&(brief.minute, process))
+                || self.complete.contains(&(brief.span, process))
         };
         !self.incomplete.contains(&process) && self.brief.iter().all(is_apart)
     }
@@ -102,11 +102,11 @@ impl BriefBounds {
         largest.saturating_add(lasting)
     }
 
-    /// Returns `largest` and `lasting` with the last minute. A brief process of an hour may live for hours, so that bounds of hours are added.
+    /// Returns `largest` and `lasting` with the last span. A brief process of an hour may live for hours, so that bounds of hours are added.
     fn largest_so_far(&self) -> (u64, u64) {
-        match self.mingled.contains(&self.minutes) {
-            true => (self.largest, self.lasting.saturating_add(self.largest_of_minute)),
-            false => (self.largest.max(self.largest_of_minute), self.lasting),
+        match self.mingled.contains(&self.spans) {
+            true => (self.largest, self.lasting.saturating_add(self.largest_of_span)),
+            false => (self.largest.max(self.largest_of_span), self.lasting),
         }
     }
 
@@ -117,8 +117,8 @@ impl BriefBounds {
         let mut add = |first: u32, last: u32, most: u64| {
             changes.extend([(u64::from(first), true, most), (u64::from(last) + 1, false, most)]);
         };
-        for of_minute in self.brief.chunk_by(|one, next| one.minute == next.minute) {
-            if self.mingled.contains(&of_minute[0].minute) {
+        for of_minute in self.brief.chunk_by(|one, next| one.span == next.span) {
+            if self.mingled.contains(&of_minute[0].span) {
                 let ranges =
                     of_minute.iter().flat_map(|one| one.processes.iter().map(|range| (range, one.most)));
                 ranges.for_each(|(range, most)| add(*range.start(), *range.end(), most));
@@ -175,26 +175,26 @@ mod tests {
     #[test]
     fn what_may_be_of_one_process_adds_up() {
         let mut brief_bounds = BriefBounds::default();
-        brief_bounds.begin_minute(true);
+        brief_bounds.begin_span(true);
         brief_bounds.add_brief(&brief("sh", 10..=20), 5);
         assert_eq!(brief_bounds.most(), 5);
         brief_bounds.add_brief(&brief("cc", 21..=30), 7);
         assert_eq!(brief_bounds.most(), 7);
-        brief_bounds.begin_minute(true);
+        brief_bounds.begin_span(true);
         brief_bounds.add_brief(&brief("sh", 20..=21), 2);
         assert_eq!(brief_bounds.most(), 9);
-        brief_bounds.begin_minute(false);
+        brief_bounds.begin_span(false);
         brief_bounds.add_brief(&brief("sh", 15..=21), 3);
         brief_bounds.add_brief(&brief("cc", 15..=21), 4);
         assert_eq!(brief_bounds.most(), 13);
     }
 
-    /// A brief process of a minute is one of no other; one of an hour may be one of the next.
+    /// A brief process of a span is one of no other; one of an hour may be one of the next.
     #[test]
     fn what_lasts_adds_up() {
         let mut brief_bounds = BriefBounds::default();
         for (value, has_mingled) in [(5, false), (9, false), (7, false), (3, true), (2, true), (4, false)] {
-            brief_bounds.begin_minute(has_mingled);
+            brief_bounds.begin_span(has_mingled);
             [1, value].into_iter().for_each(|most| brief_bounds.add_brief(&brief("sh", 10..=20), most));
         }
         assert_eq!(brief_bounds.largest(), 9 + 3 + 2);
@@ -204,7 +204,7 @@ mod tests {
     fn a_process_is_certain_where_no_brief_one_has_its_number() {
         let mut brief_bounds = BriefBounds::default();
         assert!(brief_bounds.is_empty());
-        brief_bounds.begin_minute(false);
+        brief_bounds.begin_span(false);
         brief_bounds.add_brief(&brief("sh", 10..=20), 5);
         brief_bounds.add_process(&process("sh", 11, true));
         brief_bounds.add_process(&process("sh", 12, false));
@@ -212,8 +212,8 @@ mod tests {
         assert!(!brief_bounds.is_empty());
         let certain = [9, 10, 11, 12, 13, 21].map(|process| brief_bounds.is_certain(process, None));
         assert_eq!(certain, [true, false, true, false, true, true]);
-        // In another minute another process may have had its number.
-        brief_bounds.begin_minute(false);
+        // In another span another process may have had its number.
+        brief_bounds.begin_span(false);
         brief_bounds.add_brief(&brief("sh", 11..=11), 5);
         assert!(!brief_bounds.is_certain(11, None) && !brief_bounds.is_certain(11, Some(Comm::new(b"sh"))));
         assert!(brief_bounds.is_certain(11, Some(Comm::new(b"cc"))));

@@ -16,7 +16,7 @@ use sampling::users::Users;
 use store::{Named, TaskNames};
 
 use super::brief_bounds;
-use crate::task_sums::MinuteGroups;
+use crate::task_sums::SpanGroups;
 
 pub(super) const LABELS: [&str; 9] =
     ["pid", "tid", "comm", "user", "cgroup", "unit", "container", "pod", "namespace"];
@@ -68,7 +68,7 @@ impl CgroupPaths for TaskNames<'_> {
     }
 }
 
-impl CgroupPaths for &MinuteGroups {
+impl CgroupPaths for &SpanGroups {
     fn boot(&self) -> BootNumber {
         BootNumber::OfSums(self.boot)
     }

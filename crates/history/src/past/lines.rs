@@ -15,7 +15,7 @@ use super::round::Round;
 use super::task_lines::TaskLines;
 use super::task_selection::{BriefProcesses, TaskSelection};
 use super::task_series::TaskSeries;
-use crate::task_sums::{MinuteGroups, MinuteProcesses, TaskGroup};
+use crate::task_sums::{SpanGroups, SpanProcesses, TaskGroup};
 
 /// The part of everything that one process can have done if [`BriefProcesses::Negligible`] leaves it out.
 const NEGLIGIBLE_PART: f64 = 0.01;
@@ -111,27 +111,25 @@ impl<'s> Lines<'s> {
         self.labelling.is_by_process()
     }
 
-    /// Takes the sums of a minute. The selection must be of a counter in a range, and not by process.
-    pub(super) fn take_groups(&mut self, minute: &MinuteGroups) -> Result<(), String> {
-        self.begin_minute(minute);
-        let mut paths = minute;
-        for one in &minute.sums {
+    /// Takes the sums of a span. The selection must be of a counter in a range, and not by process.
+    pub(super) fn take_groups(&mut self, span: &SpanGroups) -> Result<(), String> {
+        self.begin_span(span);
+        let mut paths = span;
+        for one in &span.sums {
             self.grow(&row(0, &one.group), true, &mut paths, |metric| one.figures.get(metric.figure()?))?;
         }
         Ok(())
     }
 
-    /// Takes the sums of a minute by process.
+    /// Takes the sums of a span by process.
     pub(super) fn take_processes(
         &mut self,
-        minute: &MinuteGroups,
-        processes: &MinuteProcesses,
+        span: &SpanGroups,
+        processes: &SpanProcesses,
     ) -> Result<(), String> {
-        self.begin_minute(minute);
-        let mut paths = minute;
-        self.brief_bounds
-            .iter_mut()
-            .for_each(|brief_bounds| brief_bounds.begin_minute(processes.has_mingled));
+        self.begin_span(span);
+        let mut paths = span;
+        self.brief_bounds.iter_mut().for_each(|brief_bounds| brief_bounds.begin_span(processes.has_mingled));
         // One that did nothing is there, with a sum of 0; but it is not who did most.
         let least = u64::from(self.brief == BriefProcesses::Negligible);
         for one in &processes.seen {
@@ -140,7 +138,7 @@ impl<'s> Lines<'s> {
             })?;
             self.brief_bounds.iter_mut().for_each(|brief_bounds| brief_bounds.add_process(one));
         }
-        self.add_brief_growth(minute, processes)?;
+        self.add_brief_growth(span, processes)?;
         for one in &processes.brief {
             if !self.labelling.may_accept(&mut paths, &row(0, &one.group), &one.processes)? {
                 continue;
@@ -154,15 +152,15 @@ impl<'s> Lines<'s> {
         Ok(())
     }
 
-    /// Adds what the groups of a minute did but for their processes that have sums of their own. It is wanted where the others may be left
+    /// Adds what the groups of a span did but for their processes that have sums of their own. It is wanted where the others may be left
     /// out. Of one process by its number the sums of its group say nothing.
-    fn add_brief_growth(&mut self, minute: &MinuteGroups, processes: &MinuteProcesses) -> Result<(), String> {
+    fn add_brief_growth(&mut self, span: &SpanGroups, processes: &SpanProcesses) -> Result<(), String> {
         let is_wanted = self.brief == BriefProcesses::Negligible && !processes.brief.is_empty();
         if !is_wanted || self.labelling.selects_a_process() {
             return Ok(());
         }
-        let mut paths = minute;
-        let all = minute.sums.iter().map(|one| (&one.group, &one.figures, true));
+        let mut paths = span;
+        let all = span.sums.iter().map(|one| (&one.group, &one.figures, true));
         let seen = processes.seen.iter().map(|one| (&one.group, &one.figures, false));
         for (group, figures, is_more) in all.chain(seen) {
             if !self.accepts(&row(0, group), &mut paths)? {
@@ -176,8 +174,8 @@ impl<'s> Lines<'s> {
         Ok(())
     }
 
-    fn begin_minute(&mut self, minute: &MinuteGroups) {
-        minute.times_ms.iter().for_each(|at_ms| self.of_tasks.begin(*at_ms));
+    fn begin_span(&mut self, span: &SpanGroups) {
+        span.times_ms.iter().for_each(|at_ms| self.of_tasks.begin(*at_ms));
     }
 
     /// Adds to the series of a task, if it is selected, by what each metric grew; `None` if the task does not have it.
@@ -227,7 +225,7 @@ impl<'s> Lines<'s> {
         Ok(self.of_tasks.add_key(key, name))
     }
 
-    /// Returns the series of each metric, for the selection of it; `None` where sums of minutes leave open what they are.
+    /// Returns the series of each metric, for the selection of it; `None` where sums leave open what they are.
     pub(super) fn into_series(mut self, selections: &[&Selection<'_>]) -> Vec<Option<Vec<Series>>> {
         let times_ms = self.of_tasks.times_ms();
         let selections = selections.iter().enumerate();

@@ -37,6 +37,7 @@ mod watched;
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use facts::catalog::{AGENT_METRICS, METRICS, agent_metric};
 use facts::container::ContainerNames;
@@ -349,7 +350,8 @@ fn add_series(series: &mut Vec<Series>, more: Vec<Series>) {
         let known = places.get(&other.name).and_then(|place| series.get_mut(*place));
         match (known, other.samples) {
             (Some(Series { samples: Samples::Points(points), .. }), Samples::Points(others)) => {
-                points.extend(others);
+                let points = Arc::make_mut(points);
+                points.extend_from_slice(&others);
                 points.sort_by_key(|point| point.at_ms);
             }
             (_, samples) => series.push(Series { name: other.name, samples }),

@@ -5,7 +5,7 @@ use std::path::Path;
 use facts::task::figure::FigureSet;
 use store::History;
 
-use crate::task_sums::{Boots, MinuteGroups, MinuteProcesses, Span, SumsFile};
+use crate::task_sums::{Boots, Span, SpanGroups, SpanProcesses, SumsFile};
 
 /// The sums beside a history.
 #[derive(Debug)]
@@ -25,13 +25,13 @@ impl PastSums {
         file.is_of(&boots).then_some(Self { file, exact_ms, boots })
     }
 
-    /// Returns the sums of a minute or an hour by these figures, those of its processes only if they are needed; `None` if they cannot be used.
+    /// Returns the sums of a span by these figures, those of its processes only if they are needed; `None` if they cannot be used.
     pub(super) fn sums(
         &self,
         span: Span,
         figures: FigureSet,
         is_by_process: bool,
-    ) -> Option<(MinuteGroups, Option<MinuteProcesses>)> {
+    ) -> Option<(SpanGroups, Option<SpanProcesses>)> {
         let (groups, processes) = match is_by_process {
             true => self.file.sums(span, figures).ok()?.map(|sums| (sums.groups, Some(sums.processes)))?,
             false => (self.file.groups(span, figures).ok()??, None),

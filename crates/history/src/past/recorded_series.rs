@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use facts::container::ContainerNames;
 use formats::series_name::SeriesName;
@@ -162,7 +163,7 @@ impl RecordedSeries {
             if !points.is_sorted_by_key(|point| point.at_ms) {
                 points.sort_by_key(|point| point.at_ms);
             }
-            Series { name: labels.clone(), samples: Samples::Points(points) }
+            Series { name: labels.clone(), samples: Samples::Points(Arc::new(points)) }
         });
         Ok(series.collect())
     }

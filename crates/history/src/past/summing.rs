@@ -10,7 +10,7 @@ use store::{Retention, Store, Tier};
 use super::random_machine::{Machine, record, recorded};
 use super::{BatchedSource, BriefProcesses, Past};
 use crate::task_sums::{
-    MINUTE_MS, MinuteSums, Span, Summarizer, SumsFile, change, check, fill, make_all, remake_all,
+    MINUTE_MS, Span, SpanSums, Summarizer, SumsFile, change, check, fill, make_all, remake_all,
 };
 
 const EXPRESSIONS: [&str; 19] = [
@@ -101,7 +101,7 @@ fn cgroups_have_their_names() {
 }
 
 /// Adds a second on a CPU to all that have been on one.
-fn add_a_second(sums: &mut MinuteSums) {
+fn add_a_second(sums: &mut SpanSums) {
     let of_groups = sums.groups.sums.iter_mut().map(|sums| &mut sums.figures);
     for figures in of_groups.chain(sums.processes.seen.iter_mut().map(|sums| &mut sums.figures)) {
         figures.set(Figure::ON_CPU, figures.get(Figure::ON_CPU).map(|value| value + 1_000_000_000));

@@ -12,7 +12,7 @@ use super::past_sums::PastSums;
 use super::round::Round;
 use super::task_selection::{TaskSelection, VisibleTasks};
 use super::watched::Watched;
-use crate::task_sums::{MinuteGroups, Span};
+use crate::task_sums::{Span, SpanGroups};
 
 /// The most series of tasks in an answer, where that many samples are allowed, and how many samples each counts as.
 const MAX_SERIES: usize = 1_000_000;
@@ -164,7 +164,7 @@ struct Reader<'r, 's> {
     tasks: VisibleTasks<'r>,
     lines: Vec<Lines<'s>>,
     watched: Option<&'r mut Watched>,
-    /// The figures that the lines need of the sums of a minute.
+    /// The figures that the lines need of the sums of a span.
     figures: FigureSet,
     is_by_process: bool,
     /// How many rounds were replayed.
@@ -190,7 +190,7 @@ impl<'r, 's> Reader<'r, 's> {
         let found = sums.and_then(|sums| sums.sums(span, self.figures, self.is_by_process));
         // What tasks had done before is in the first round, which no sums have.
         let is_usable =
-            |groups: &MinuteGroups| self.rounds > 0 || groups.times_ms.is_empty() && groups.sums.is_empty();
+            |groups: &SpanGroups| self.rounds > 0 || groups.times_ms.is_empty() && groups.sums.is_empty();
         let Some((groups, processes)) = found.filter(|(groups, _)| is_usable(groups)) else {
             return match span {
                 Span::TenSeconds(_) | Span::Minute(_) => self.replay(span.range_ms()),

@@ -4,7 +4,7 @@ use facts::task::rounds::Scope;
 
 use super::round::Round;
 use super::stuck::{Stuck, StuckTask};
-use crate::task_sums::{Churn, ChurnSummary, MinuteGroups};
+use crate::task_sums::{Churn, ChurnSummary, SpanGroups};
 
 /// Sleeps of tasks that are shorter, in milliseconds, are left out, unless the window itself is short.
 const MIN_STUCK_MS: i64 = 5_000;
@@ -21,7 +21,7 @@ pub(super) struct Watched {
 pub struct WatchedSummary {
     /// The processes that ended.
     pub(crate) churn: ChurnSummary,
-    /// Tasks in one uninterruptible sleep, the longest first. Of minutes that are read as sums only those are known that still sleep when rounds
+    /// Tasks in one uninterruptible sleep, the longest first. Of spans that are read as sums only those are known that still sleep when rounds
     /// are read again.
     pub stuck: Vec<StuckTask>,
 }
@@ -33,9 +33,9 @@ impl Watched {
         self.stuck.add(at_ms, round, scope);
     }
 
-    /// Adds a minute of all users.
-    pub(super) fn add_sums(&mut self, minute: &MinuteGroups) {
-        self.churn.add_sums(&minute.programs, &minute.ancestors);
+    /// Adds a span of all users.
+    pub(super) fn add_sums(&mut self, span: &SpanGroups) {
+        self.churn.add_sums(&span.programs, &span.ancestors);
         self.stuck.skip();
     }
 

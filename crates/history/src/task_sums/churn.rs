@@ -98,7 +98,7 @@ impl Churn {
         one.generations += generations;
     }
 
-    /// Adds those of a minute. They are all users'.
+    /// Adds those of a span. They are all users'.
     pub(crate) fn add_sums(&mut self, programs: &[ProgramSums], ancestors: &[AncestorSums]) {
         for one in programs {
             *self.programs.entry(one.comm).or_default() += one.ended;

@@ -13,9 +13,7 @@ use flate2::write::DeflateEncoder;
 
 use super::churn::{AncestorSums, ProgramSums};
 use super::columns::{self, Columns};
-use super::minute::{
-    BriefSums, GroupSums, MinuteGroups, MinuteProcesses, MinuteSums, ProcessSums, TaskGroup,
-};
+use super::span_sums::{BriefSums, GroupSums, ProcessSums, SpanGroups, SpanProcesses, SpanSums, TaskGroup};
 
 /// The version of this format. Sums of another one are none.
 const VERSION: u64 = 5;
@@ -35,8 +33,8 @@ const RANGE_COLUMNS: usize = 2;
 const PROGRAM_COLUMNS: usize = 2;
 const ANCESTOR_COLUMNS: usize = 4;
 
-/// Encodes the sums of a minute.
-pub(super) fn encode(sums: &MinuteSums) -> Vec<u8> {
+/// Encodes the sums of a span.
+pub(super) fn encode(sums: &SpanSums) -> Vec<u8> {
     let (groups, processes) = (encode_groups(&sums.groups), encode_processes(sums));
     let mut bytes = Vec::with_capacity(groups.len() + processes.len() + 2);
     varint::push(&mut bytes, groups.len() as u64);
@@ -46,15 +44,15 @@ pub(super) fn encode(sums: &MinuteSums) -> Vec<u8> {
 }
 
 /// Decodes what [`encode`] made, with these figures; `None` if the bytes are other ones, or of another version.
-pub(super) fn decode(bytes: &[u8], figures: FigureSet) -> Option<MinuteSums> {
+pub(super) fn decode(bytes: &[u8], figures: FigureSet) -> Option<SpanSums> {
     let (groups, processes) = parts(bytes)?;
     let groups = groups_of(&inflate(groups)?, figures)?;
     let processes = processes_of(&inflate(processes)?, &groups, figures)?;
-    Some(MinuteSums { groups, processes })
+    Some(SpanSums { groups, processes })
 }
 
 /// Decodes the first part alone.
-pub(super) fn decode_groups(bytes: &[u8], figures: FigureSet) -> Option<MinuteGroups> {
+pub(super) fn decode_groups(bytes: &[u8], figures: FigureSet) -> Option<SpanGroups> {
     groups_of(&inflate(parts(bytes)?.0)?, figures)
 }
 
@@ -63,7 +61,7 @@ fn parts(mut bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     bytes.split_at_checked(length)
 }
 
-fn encode_groups(groups: &MinuteGroups) -> Vec<u8> {
+fn encode_groups(groups: &SpanGroups) -> Vec<u8> {
     let mut names: Vec<Comm> = groups.sums.iter().map(|sums| sums.group.comm).collect();
     names.extend(groups.programs.iter().map(|sums| sums.comm));
     names.extend(groups.ancestors.iter().map(|sums| sums.comm));
@@ -110,11 +108,11 @@ fn encode_groups(groups: &MinuteGroups) -> Vec<u8> {
     deflate(&bytes)
 }
 
-fn groups_of(mut bytes: &[u8], figures: FigureSet) -> Option<MinuteGroups> {
+fn groups_of(mut bytes: &[u8], figures: FigureSet) -> Option<SpanGroups> {
     let bytes = &mut bytes;
     varint::take(bytes).filter(|version| *version == VERSION)?;
     let boot = present(varint::take(bytes)?).map(u32::try_from).transpose().ok()?;
-    let mut groups = MinuteGroups { boot, ..MinuteGroups::default() };
+    let mut groups = SpanGroups { boot, ..SpanGroups::default() };
     let times = Columns::take(bytes, 1, |_| true)?;
     let mut last_ms = 0_i64;
     for row in 0..times.rows() {
@@ -157,8 +155,8 @@ fn groups_of(mut bytes: &[u8], figures: FigureSet) -> Option<MinuteGroups> {
     bytes.is_empty().then_some(groups)
 }
 
-fn encode_processes(sums: &MinuteSums) -> Vec<u8> {
-    let MinuteProcesses { seen, brief, has_mingled } = &sums.processes;
+fn encode_processes(sums: &SpanSums) -> Vec<u8> {
+    let SpanProcesses { seen, brief, has_mingled } = &sums.processes;
     let groups = &sums.groups.sums;
     let place = |group: &TaskGroup| {
         groups.binary_search_by_key(group, |sums| sums.group).unwrap_or(usize::MAX) as u64
@@ -197,7 +195,7 @@ fn encode_processes(sums: &MinuteSums) -> Vec<u8> {
     deflate(&bytes)
 }
 
-fn processes_of(mut bytes: &[u8], groups: &MinuteGroups, figures: FigureSet) -> Option<MinuteProcesses> {
+fn processes_of(mut bytes: &[u8], groups: &SpanGroups, figures: FigureSet) -> Option<SpanProcesses> {
     let bytes = &mut bytes;
     let has_mingled = varint::take(bytes)? != 0;
     let seen = Columns::take(bytes, PROCESS_COLUMNS, wanted(PROCESS, figures))?;
@@ -210,7 +208,7 @@ fn processes_of(mut bytes: &[u8], groups: &MinuteGroups, figures: FigureSet) -> 
         (0..brief.rows()).map(|row| brief.get(row, 0)),
     );
     let (of_seen, of_brief) = (columns_of(PROCESS, figures), columns_of(BRIEF, figures));
-    let mut processes = MinuteProcesses { has_mingled, ..MinuteProcesses::default() };
+    let mut processes = SpanProcesses { has_mingled, ..SpanProcesses::default() };
     let mut process = 0_u64;
     processes.seen.reserve_exact(seen.rows());
     for row in 0..seen.rows() {
@@ -327,7 +325,7 @@ fn inflate(deflated: &[u8]) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
-    fn minute() -> MinuteSums {
+    fn sums() -> SpanSums {
         let group = |name: &str, uid, cgroup| TaskGroup { comm: Comm::new(name.as_bytes()), uid, cgroup };
         let all = [
             group("a name of 15 by", None, Some(u64::MAX - 1)),
@@ -340,8 +338,8 @@ mod tests {
         some.set(Figure::MAJOR_FAULTS, Some(u64::MAX - 1));
         let process =
             |process, group, figures, is_complete| ProcessSums { process, group, figures, is_complete };
-        MinuteSums {
-            groups: MinuteGroups {
+        SpanSums {
+            groups: SpanGroups {
                 boot: Some(u32::MAX),
                 times_ms: vec![60_001, 61_002, 61_003],
                 sums: all.map(|group| GroupSums { group, figures: some }).into(),
@@ -352,7 +350,7 @@ mod tests {
                 ],
                 cgroups: vec![(3, "/system.slice/häuser".to_owned())],
             },
-            processes: MinuteProcesses {
+            processes: SpanProcesses {
                 seen: vec![
                     process(7, all[1], some, true),
                     process(9, all[2], some, true),
@@ -372,7 +370,7 @@ mod tests {
     #[test]
     fn sums_are_decoded() {
         assert_eq!(Figure::all().filter(|figure| figure.is_counter()).count(), COUNTERS);
-        for sums in [minute(), MinuteSums::default()] {
+        for sums in [sums(), SpanSums::default()] {
             let bytes = encode(&sums);
             assert_eq!(decode_groups(&bytes, FigureSet::COUNTERS).as_ref(), Some(&sums.groups));
             assert_eq!(decode(&bytes, FigureSet::COUNTERS), Some(sums));
@@ -380,13 +378,13 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_no_minute() {
-        let bytes = encode(&minute());
+    fn damage_is_no_sums() {
+        let bytes = encode(&sums());
         for place in 0..bytes.len() {
             for bit in 0..8 {
                 let mut damaged = bytes.clone();
                 damaged[place] ^= 1 << bit;
-                // It may be another minute, which the checksum of the record finds.
+                // They may be other sums, which the checksum of the record finds.
                 let _ = decode(&damaged, FigureSet::COUNTERS);
             }
             assert_eq!(decode(&bytes[..place], FigureSet::COUNTERS), None, "{place} bytes");

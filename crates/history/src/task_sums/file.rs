@@ -8,8 +8,8 @@ use store::{Records, StoreError};
 
 use super::boots::Boots;
 use super::encoding;
-use super::minute::{MinuteGroups, MinuteSums};
 use super::span::Span;
+use super::span_sums::{SpanGroups, SpanSums};
 
 /// Newest minutes that may be damaged: if none before them can be read either, all sums are of another version.
 const MAX_DAMAGED: u32 = 3;
@@ -56,7 +56,7 @@ impl SumsFile {
         let mut damaged = 0;
         for minute in minutes.into_iter().rev() {
             match self.groups(Span::Minute(minute), FigureSet::default()) {
-                Ok(Some(MinuteGroups { boot: Some(boot), .. })) => return boots.contains(boot),
+                Ok(Some(SpanGroups { boot: Some(boot), .. })) => return boots.contains(boot),
                 Ok(Some(_)) => {}
                 _ if damaged == MAX_DAMAGED => return false,
                 _ => damaged += 1,
@@ -114,7 +114,7 @@ impl SumsFile {
     ///
     /// # Errors
     /// If they cannot be read.
-    pub(crate) fn sums(&self, span: Span, figures: FigureSet) -> Result<Option<MinuteSums>, StoreError> {
+    pub(crate) fn sums(&self, span: Span, figures: FigureSet) -> Result<Option<SpanSums>, StoreError> {
         Ok(self.bytes(span)?.and_then(|bytes| encoding::decode(&bytes, figures)))
     }
 
@@ -122,7 +122,7 @@ impl SumsFile {
     ///
     /// # Errors
     /// If they cannot be read.
-    pub(crate) fn groups(&self, span: Span, figures: FigureSet) -> Result<Option<MinuteGroups>, StoreError> {
+    pub(crate) fn groups(&self, span: Span, figures: FigureSet) -> Result<Option<SpanGroups>, StoreError> {
         Ok(self.bytes(span)?.and_then(|bytes| encoding::decode_groups(&bytes, figures)))
     }
 
@@ -137,7 +137,7 @@ impl SumsFile {
     ///
     /// # Errors
     /// If they cannot be written.
-    pub(super) fn write(&mut self, new: &[(Span, MinuteSums)], forgotten: &[Span]) -> Result<(), StoreError> {
+    pub(super) fn write(&mut self, new: &[(Span, SpanSums)], forgotten: &[Span]) -> Result<(), StoreError> {
         let bytes: Vec<(i64, Vec<u8>)> =
             new.iter().map(|(span, sums)| (span.key(), encoding::encode(sums))).collect();
         let records = bytes.iter().map(|(key, bytes)| (*key, bytes.as_slice()));

@@ -7,8 +7,8 @@ use facts::task::figure::{FigureSet, Figures};
 use foldhash::HashMap;
 
 use super::churn::Churn;
-use super::minute::{
-    BriefSums, GroupSums, MinuteGroups, MinuteProcesses, MinuteSums, ProcessSums, TaskGroup, add, raise,
+use super::span_sums::{
+    BriefSums, GroupSums, ProcessSums, SpanGroups, SpanProcesses, SpanSums, TaskGroup, add, raise,
 };
 
 /// A process that did less than this part of everything, of each counter, has no sums of its own in an hour.
@@ -33,7 +33,7 @@ pub(super) struct HourBuilder {
 
 impl HourBuilder {
     /// Adds the next minute.
-    pub(super) fn add(&mut self, MinuteSums { groups, processes }: MinuteSums) {
+    pub(super) fn add(&mut self, SpanSums { groups, processes }: SpanSums) {
         if groups.times_ms.is_empty() {
             return;
         }
@@ -56,14 +56,14 @@ impl HourBuilder {
     }
 
     /// Returns the sums; `None` if there are none: the minutes are of several boots, or the clock was set back.
-    pub(super) fn finish(mut self) -> Option<MinuteSums> {
+    pub(super) fn finish(mut self) -> Option<SpanSums> {
         if self.is_of_several || !self.times_ms.is_sorted_by(|one, next| one < next) {
             return None;
         }
         let processes = self.processes();
         let (programs, ancestors) = self.churn.into_sums();
         let sums = self.groups.into_iter().map(|(group, figures)| GroupSums { group, figures });
-        let mut groups = MinuteGroups {
+        let mut groups = SpanGroups {
             boot: self.boot,
             times_ms: self.times_ms,
             sums: sums.collect(),
@@ -73,11 +73,11 @@ impl HourBuilder {
         };
         groups.sums.sort_unstable_by_key(|sums| sums.group);
         groups.cgroups.sort_unstable();
-        Some(MinuteSums { groups, processes })
+        Some(SpanSums { groups, processes })
     }
 
     /// The processes that did much, and the most that one of the others of each group did.
-    fn processes(&mut self) -> MinuteProcesses {
+    fn processes(&mut self) -> SpanProcesses {
         let Self { all, seen, brief, .. } = self;
         seen.retain(|(_, group), figures| {
             let is_much = does_much(figures, all);
@@ -90,7 +90,7 @@ impl HourBuilder {
             |((process, group), figures)| ProcessSums { process, group, figures, is_complete: false };
         // Their numbers are those of many in an hour.
         let others = |(group, most)| BriefSums { group, most, processes: vec![0..=u32::MAX] };
-        let mut processes = MinuteProcesses {
+        let mut processes = SpanProcesses {
             seen: seen.drain().map(process).collect(),
             brief: brief.drain().map(others).collect(),
             has_mingled: true,

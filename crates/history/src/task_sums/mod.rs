@@ -10,20 +10,20 @@ mod columns;
 mod encoding;
 mod file;
 mod hour;
-mod minute;
 mod recent;
 mod replay;
 mod span;
+mod span_sums;
 mod summarizer;
 mod upkeep;
 
 pub(crate) use boots::Boots;
 pub(crate) use churn::{Churn, ChurnSummary};
 pub(crate) use file::SumsFile;
-#[cfg(test)]
-pub(crate) use minute::MinuteSums;
-pub(crate) use minute::{BriefSums, MinuteGroups, MinuteProcesses, ProcessSums, TaskGroup};
 pub(crate) use span::{MINUTE_MS, MINUTES, Span, whole_hours, whole_minutes, whole_ten_seconds};
+#[cfg(test)]
+pub(crate) use span_sums::SpanSums;
+pub(crate) use span_sums::{BriefSums, ProcessSums, SpanGroups, SpanProcesses, TaskGroup};
 pub use summarizer::Summarizer;
 #[cfg(test)]
 pub(crate) use summarizer::{change, make_all, remake_all};

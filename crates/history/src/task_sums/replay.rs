@@ -5,20 +5,20 @@ use std::ops::Range;
 use store::{History, StoreError};
 
 use super::boots::Boots;
-use super::minute::{MinuteBuilder, MinuteSums};
 use super::span::Span;
+use super::span_sums::{SpanBuilder, SpanSums};
 
 /// Makes the sums of some spans of one kind that follow one another, by one replay.
 pub(super) fn make(
     history: &History,
     kind: impl Fn(i64) -> Span,
     numbers: Range<i64>,
-) -> Result<Vec<(Span, MinuteSums)>, StoreError> {
+) -> Result<Vec<(Span, SpanSums)>, StoreError> {
     let (first, last) = (kind(numbers.start), kind(numbers.end - 1));
     let [from_ms, to_ms] = [first.range_ms()[0], last.range_ms()[1] + 1];
     let mut replay = history.tasks(from_ms * 1_000_000, to_ms * 1_000_000 - 1)?;
     // Not one after the other: the clock may have been set.
-    let mut builders: Vec<MinuteBuilder> = numbers.clone().map(|_| MinuteBuilder::default()).collect();
+    let mut builders: Vec<SpanBuilder> = numbers.clone().map(|_| SpanBuilder::default()).collect();
     while replay.advance()? {
         let at_ms = replay.round().clock.realtime.0.cast_signed() / 1_000_000;
         let number = at_ms.div_euclid(first.length_ms());

@@ -14,10 +14,10 @@ use store::{History, StoreError};
 use super::boots::Boots;
 use super::file::SumsFile;
 use super::hour::HourBuilder;
-use super::minute::MinuteSums;
 use super::recent::make_recent;
 use super::replay::make;
 use super::span::{MINUTE_MS, Span, whole_hours, whole_minutes};
+use super::span_sums::SpanSums;
 
 /// Between two looks at the clock.
 const PAUSE: Duration = Duration::from_secs(5);
@@ -193,7 +193,7 @@ pub(super) fn missing_hours(file: &SumsFile, there: &Range<i64>) -> Result<Vec<i
 }
 
 /// Returns the sums of an hour by those of its minutes; `None` if these cannot be merged.
-pub(super) fn merged(file: &SumsFile, hour: i64) -> Result<Option<MinuteSums>, StoreError> {
+pub(super) fn merged(file: &SumsFile, hour: i64) -> Result<Option<SpanSums>, StoreError> {
     let mut builder = HourBuilder::default();
     for minute in Span::Hour(hour).minutes() {
         match file.sums(Span::Minute(minute), FigureSet::COUNTERS)? {
@@ -206,7 +206,7 @@ pub(super) fn merged(file: &SumsFile, hour: i64) -> Result<Option<MinuteSums>, S
 
 /// Makes the sums of an hour. One that cannot be merged has sums of nothing, which are of no use and are not made again.
 pub(super) fn make_hour(file: &mut SumsFile, hour: i64) -> Result<(), StoreError> {
-    let sums = merged(file, hour)?.unwrap_or_else(MinuteSums::unusable);
+    let sums = merged(file, hour)?.unwrap_or_else(SpanSums::unusable);
     file.write(&[(Span::Hour(hour), sums)], &[])
 }
 
@@ -231,11 +231,7 @@ pub(crate) fn make_all(history: &Path) {
 
 /// Changes the sums of some spans.
 #[cfg(test)]
-pub(crate) fn change(
-    history: &Path,
-    spans: impl Fn(&SumsFile) -> Vec<Span>,
-    change: impl Fn(&mut MinuteSums),
-) {
+pub(crate) fn change(history: &Path, spans: impl Fn(&SumsFile) -> Vec<Span>, change: impl Fn(&mut SpanSums)) {
     let mut file = SumsFile::take(history, &Boots::of(&History::open(history).unwrap()).unwrap()).unwrap();
     for span in spans(&file) {
         let mut sums = file.sums(span, FigureSet::COUNTERS).unwrap().unwrap();
@@ -246,7 +242,7 @@ pub(crate) fn change(
 
 /// Makes all sums again, and changes each.
 #[cfg(test)]
-pub(crate) fn remake_all(history: &Path, change: impl Fn(&mut MinuteSums)) {
+pub(crate) fn remake_all(history: &Path, change: impl Fn(&mut SpanSums)) {
     let opened = History::open(history).unwrap();
     let mut file = SumsFile::take(history, &Boots::of(&opened).unwrap()).unwrap();
     let minutes = minutes_of(&opened).unwrap();

@@ -7,10 +7,10 @@ use store::{History, StoreError};
 
 use super::boots::Boots;
 use super::file::SumsFile;
-use super::minute::MinuteSums;
 use super::recent::whole_since;
 use super::replay::make;
 use super::span::{Span, whole_hours};
+use super::span_sums::SpanSums;
 use super::summarizer::{make_hour, merged, minutes_of, missing_hours, not_there};
 
 /// Minutes that are replayed at once: before each replay some others are read for nothing.
@@ -32,7 +32,7 @@ pub fn fill(path: &Path) -> Result<(), StoreError> {
     let mut known = file.minutes(i64::MIN..i64::MAX)?;
     // What cannot be read, or is another history's, is made again.
     let is_of_several_or_own = |boot: Option<u32>| boot.is_none_or(|boot| boots.contains(boot));
-    let is_good = |sums: MinuteSums| is_of_several_or_own(sums.groups.boot);
+    let is_good = |sums: SpanSums| is_of_several_or_own(sums.groups.boot);
     known.retain(|minute| {
         file.sums(Span::Minute(*minute), FigureSet::COUNTERS).is_ok_and(|sums| sums.is_some_and(is_good))
     });

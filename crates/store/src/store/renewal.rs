@@ -16,7 +16,7 @@ impl Store {
 
     /// Opens the path again, and makes a file if there is none. What is in memory is written anew.
     pub(super) fn open_again(&mut self) -> Result<(), StoreError> {
-        self.connection = database::open(&self.path, database::TABLES, database::AGENT_PATIENCE)?;
+        self.connection = database::open(&self.path, database::HISTORY, database::AGENT_PATIENCE)?;
         self.identity = aside::identity(&self.path);
         self.must_reopen = false;
         self.maintenance.start_over();

@@ -7,10 +7,10 @@ use ratatui::style::Style;
 use super::head::{put, set};
 use super::state::{State, row};
 use super::time_bar::draw_breakdown;
+use crate::cells;
 use crate::columns::Column;
 use crate::lines::Line;
 use crate::session::Session;
-use crate::waits;
 use text::table::Align;
 
 /// Returns the area that is left between the head, and the notes and the foot.
@@ -81,19 +81,23 @@ fn importance(column: &Column, sort: Column) -> u8 {
     }
 }
 
-/// The columns without those that are empty in each row that is shown.
-fn with_content(session: &Session, lines: &[Line]) -> Vec<Column> {
-    let mut columns = session.columns();
-    let has_overlap = || {
-        let mut text = String::new();
-        lines.iter().any(|line| {
-            session.push_cell(Column::Overlap, line.id, &mut text);
-            !text.is_empty()
-        })
-    };
-    let is_needed = session.arrangement.sort == Column::Overlap || lines.is_empty() || has_overlap();
-    columns.retain(|column| *column != Column::Overlap || is_needed);
+/// The columns without those that say nothing in each row that is shown. What was asked for stays, and what rows are ordered by.
+fn with_content(session: &mut Session, lines: &[Line]) -> Vec<Column> {
+    let (mut columns, sort) = (session.columns(), session.arrangement.sort);
+    if session.options.columns.is_none() && !lines.is_empty() {
+        let mut says_something = |column| lines.iter().any(|line| says_something(session, column, line));
+        columns.retain(|column| *column == sort || says_something(*column));
+    }
     columns
+}
+
+fn says_something(session: &mut Session, column: Column, line: &Line) -> bool {
+    if matches!(column, Column::Time | Column::Command) {
+        return true;
+    }
+    let mut text = String::new();
+    cells::push(session, column, line, &mut text);
+    !matches!(text.as_str(), "" | "–" | "·")
 }
 
 pub(super) fn draw(state: &mut State, session: &mut Session, buffer: &mut Buffer, area: Rect) {
@@ -125,22 +129,13 @@ pub(super) fn draw(state: &mut State, session: &mut Session, buffer: &mut Buffer
             let is_busy =
                 *column == Column::Cpu && row.share(row.sum.on_cpu()).is_some_and(|share| share >= 0.1);
             let style = if row.is_ended { base.patch(state.palette.faint()) } else { base };
-            match column {
-                Column::Time => {
-                    draw_breakdown(&row, state.palette, buffer, Rect { x: *x, y, width: *width, height: 1 });
-                    continue;
-                }
-                Column::Wait => {
-                    let waits = waits::of_row(session, line.id);
-                    waits::push(&waits, &mut text);
-                }
-                Column::Cgroup => session.push_cgroup(line.id, &mut text),
-                Column::Command => {
-                    text.push_str(&line.branches);
-                    session.push_command(line.id, &mut text);
-                    text = text.chars().skip(state.shift).collect();
-                }
-                column => session.push_cell(*column, line.id, &mut text),
+            if *column == Column::Time {
+                draw_breakdown(&row, state.palette, buffer, Rect { x: *x, y, width: *width, height: 1 });
+                continue;
+            }
+            cells::push(session, *column, line, &mut text);
+            if *column == Column::Command {
+                text = text.chars().skip(state.shift).collect();
             }
             if column.align() == Align::Right {
                 fit(&mut text, usize::from(*width));

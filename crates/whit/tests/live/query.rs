@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::process::Command;
+use std::sync::Arc;
 
 use formats::series_name::SeriesName;
 use history::answer::ReplyData;
@@ -35,7 +36,7 @@ impl Source for Memory {
         let series =
             self.0.iter().filter(|(name, _)| selection.is_met_by(name)).map(|(name, points)| Series {
                 name: name.clone(),
-                samples: Samples::Points(points.iter().filter(is_inside).copied().collect()),
+                samples: Samples::Points(Arc::new(points.iter().filter(is_inside).copied().collect())),
             });
         Ok(series.filter(|series| !series.samples.is_empty()).collect())
     }

@@ -42,6 +42,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         exact("a_task_is_opened", &with, detail),
         exact("forty_columns_suffice", &with, narrow),
         exact("columns_are_kept", &with, columns),
+        exact("a_column_that_says_nothing_is_not_shown", &with, empty_columns),
         exact("a_signal_is_asked_for_first", &with, signal),
         exact("the_terminal_is_given_back", &with, given_back),
         exact("a_key_that_was_cut_stops_nothing", &with, cut_key),
@@ -327,6 +328,24 @@ fn columns() -> Result<(), Failed> {
     screen.wait_for("without the user", |text| text.contains("COMMAND") && !text.contains("USER"));
     let kept = std::fs::read_to_string(screen.configuration.0.join("whit/top.toml"))?;
     assert!(kept.contains("columns = [\"pid\", \"state\""), "{kept}");
+    Ok(())
+}
+
+/// A user's tasks together have no number and no state.
+fn empty_columns() -> Result<(), Failed> {
+    let scratch = Scratch::new("empty-columns-load");
+    let _load = Load::stress_as(&scratch, "several", &["-c", "2", "-t", "600"]);
+    let screen = Screen::open("empty-columns", 120, 20, "--comm several --by user");
+    let text = screen.wait_for("the sum", |text| text.contains("all ×3"));
+    let heading = text.lines().find(|line| line.contains("COMMAND")).unwrap();
+    assert!(["PID", " S "].iter().all(|name| !heading.contains(name)), "{text}");
+    assert!(heading.starts_with("USER") && heading.contains("MEM"), "{text}");
+    // What was asked for is there in any case.
+    let screen =
+        Screen::open("empty-asked-for", 120, 20, "--comm several --by user --columns pid,user,command");
+    screen.wait_for("the sum", |text| {
+        text.contains("all ×3") && text.lines().any(|line| line.contains("PID USER"))
+    });
     Ok(())
 }
 

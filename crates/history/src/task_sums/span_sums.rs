@@ -1,4 +1,4 @@
-//! The sums of a minute, and how they are made.
+//! The sums of a span, and how they are made.
 
 use std::ops::RangeInclusive;
 
@@ -49,12 +49,12 @@ pub(crate) struct ProcessSums {
     pub(crate) group: TaskGroup,
     /// Increases of counters.
     pub(crate) figures: Figures,
-    /// No brief process of the minute has its number.
+    /// No brief process of the span has its number.
     pub(crate) is_complete: bool,
 }
 
 /// The processes of a group that have no sums of their own. They started and ended between two readings; or they started and ended in the
-/// minute, and did no more than one of the former can have done.
+/// span, and did no more than one of the former can have done.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct BriefSums {
     pub(crate) group: TaskGroup,
@@ -64,18 +64,18 @@ pub(crate) struct BriefSums {
     pub(crate) processes: Vec<RangeInclusive<u32>>,
 }
 
-/// The sums of the processes of a minute, each list in order.
+/// The sums of the processes of a span, each list in order.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct MinuteProcesses {
+pub(crate) struct SpanProcesses {
     pub(crate) seen: Vec<ProcessSums>,
     pub(crate) brief: Vec<BriefSums>,
     /// Several of the brief ones had one number.
     pub(crate) has_mingled: bool,
 }
 
-/// The sums of a minute without its single processes, each list in order.
+/// The sums of a span without its single processes, each list in order.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct MinuteGroups {
+pub(crate) struct SpanGroups {
     /// The boot in which they ran, as [`Boots`] names it; `None` if nothing was recorded, or in several boots: ids of cgroups would mean
     /// several paths.
     pub(crate) boot: Option<u32>,
@@ -88,22 +88,22 @@ pub(crate) struct MinuteGroups {
     pub(crate) cgroups: Vec<(u64, String)>,
 }
 
-/// The sums of a minute.
+/// The sums of a span.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct MinuteSums {
-    pub(crate) groups: MinuteGroups,
-    pub(crate) processes: MinuteProcesses,
+pub(crate) struct SpanSums {
+    pub(crate) groups: SpanGroups,
+    pub(crate) processes: SpanProcesses,
 }
 
-impl MinuteSums {
+impl SpanSums {
     /// Returns sums that say nothing: of several boots.
     pub(super) fn unusable() -> Self {
-        let groups = MinuteGroups { times_ms: vec![0], ..MinuteGroups::default() };
+        let groups = SpanGroups { times_ms: vec![0], ..SpanGroups::default() };
         Self { groups, ..Self::default() }
     }
 }
 
-impl MinuteGroups {
+impl SpanGroups {
     /// The path of a cgroup.
     pub(crate) fn cgroup(&self, id: u64) -> Option<&str> {
         let place = self.cgroups.binary_search_by_key(&id, |(id, _)| *id).ok()?;
@@ -118,9 +118,9 @@ struct OfBrief {
     processes: HashSet<u32>,
 }
 
-/// The rounds of a minute, one after the other.
+/// The rounds of a span, one after the other.
 #[derive(Debug, Default)]
-pub(super) struct MinuteBuilder {
+pub(super) struct SpanBuilder {
     /// The numbers of boots.
     boots: HashSet<i64>,
     times_ms: Vec<i64>,
@@ -137,7 +137,7 @@ pub(super) struct MinuteBuilder {
     cgroups: HashMap<u64, Option<String>>,
 }
 
-impl MinuteBuilder {
+impl SpanBuilder {
     /// Adds the round that a replay is at.
     ///
     /// # Errors
@@ -225,7 +225,7 @@ impl MinuteBuilder {
     }
 
     /// Returns the sums. The boots are those of the history.
-    pub(super) fn finish(mut self, all_boots: &Boots) -> MinuteSums {
+    pub(super) fn finish(mut self, all_boots: &Boots) -> SpanSums {
         self.move_short();
         let Self { boots, times_ms, processes, brief, brief_processes, has_mingled, churn, cgroups, .. } =
             self;
@@ -249,7 +249,7 @@ impl MinuteBuilder {
             processes: ranges(processes),
         };
         let (programs, ancestors) = churn.into_sums();
-        let mut groups = MinuteGroups {
+        let mut groups = SpanGroups {
             boot,
             times_ms,
             sums: groups.into_iter().map(group).collect(),
@@ -259,14 +259,14 @@ impl MinuteBuilder {
         };
         groups.sums.sort_unstable_by_key(|sums| sums.group);
         groups.cgroups.sort_unstable();
-        let mut processes = MinuteProcesses {
+        let mut processes = SpanProcesses {
             seen: processes.into_iter().map(process).collect(),
             brief: brief.into_iter().map(brief_sums).collect(),
             has_mingled,
         };
         processes.seen.sort_unstable_by_key(|sums| (sums.process, sums.group));
         processes.brief.sort_unstable_by_key(|sums| sums.group);
-        MinuteSums { groups, processes }
+        SpanSums { groups, processes }
     }
 }
 
