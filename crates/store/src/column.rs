@@ -44,42 +44,20 @@ pub(crate) fn encode(values: &[Option<f64>]) -> Option<Vec<u8>> {
 pub(crate) fn decode(bytes: &[u8], ticks: usize) -> Option<Vec<Option<f64>>> {
     let (form, rest) = bytes.split_first()?;
     if form & WITH_GAPS == 0 {
-        return decode_values(*form, rest, ticks, |_| true, ticks);
+        return Some(decode_values(*form, rest, ticks)?.into_iter().map(Some).collect());
     }
     let (bits, rest) = rest.split_at_checked(ticks.div_ceil(8))?;
     let has_value = |tick: usize| bits[tick / 8] >> (tick % 8) & 1 == 1;
     let count = (0..ticks).filter(|tick| has_value(*tick)).count();
-    decode_values(form & !WITH_GAPS, rest, ticks, has_value, count)
+    let mut values = decode_values(form & !WITH_GAPS, rest, count)?.into_iter();
+    Some((0..ticks).map(|tick| if has_value(tick) { values.next() } else { None }).collect())
 }
 
-/// Decodes so many values, one for each of the ticks that has one.
-fn decode_values(
-    form: u8,
-    bytes: &[u8],
-    ticks: usize,
-    has_value: impl Fn(usize) -> bool,
-    count: usize,
-) -> Option<Vec<Option<f64>>> {
-    fn spread(
-        ticks: usize,
-        has_value: impl Fn(usize) -> bool,
-        mut next: impl FnMut() -> Option<f64>,
-    ) -> Vec<Option<f64>> {
-        (0..ticks).map(|tick| if has_value(tick) { next() } else { None }).collect()
-    }
+fn decode_values(form: u8, bytes: &[u8], count: usize) -> Option<Vec<f64>> {
     Some(match form {
-        CONSTANT => {
-            let value = f64::from_bits(u64::from_le_bytes(*bytes.first_chunk()?));
-            spread(ticks, has_value, || Some(value))
-        }
-        INTEGERS => {
-            let mut integers = numbers::decode::<i64>(bytes, count)?.into_iter();
-            spread(ticks, has_value, || integers.next().map(|integer| integer as f64))
-        }
-        FLOATS => {
-            let mut floats = numbers::decode(bytes, count)?.into_iter();
-            spread(ticks, has_value, || floats.next())
-        }
+        CONSTANT => vec![f64::from_bits(u64::from_le_bytes(*bytes.first_chunk()?)); count],
+        INTEGERS => numbers::decode::<i64>(bytes, count)?.into_iter().map(|integer| integer as f64).collect(),
+        FLOATS => numbers::decode(bytes, count)?,
         _ => return None,
     })
 }
