@@ -163,6 +163,8 @@ impl RecordedSeries {
             if !points.is_sorted_by_key(|point| point.at_ms) {
                 points.sort_by_key(|point| point.at_ms);
             }
+            // They may be kept.
+            points.shrink_to_fit();
             Series { name: labels.clone(), samples: Samples::Points(Arc::new(points)) }
         });
         Ok(series.collect())
