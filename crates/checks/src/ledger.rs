@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use store::{Records, StoreError};
+use store::{RecordSize, Records, StoreError};
 
 use super::downtime::Downtime;
 use super::notice::CheckNotice;
@@ -51,7 +51,7 @@ impl CheckLedger {
 
     /// Opens it for the agent that writes it: one that is damaged is renamed, and what is to be said about that returned.
     pub(super) fn take(directory: &Path) -> Result<(Self, Option<String>), StoreError> {
-        let (records, finding) = Records::open_or_begin_again(&directory.join(FILE))?;
+        let (records, finding) = Records::open_or_begin_again(&directory.join(FILE), RecordSize::Small)?;
         Ok((Self { records }, finding))
     }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use store::{Records, StoreError};
+use store::{RecordSize, Records, StoreError};
 
 /// Its name in the data directory.
 const FILE: &str = "marks.sqlite";
@@ -76,13 +76,14 @@ impl Marks {
     /// # Errors
     /// If they cannot be opened.
     pub fn open_briefly(directory: &Path) -> Result<Self, StoreError> {
-        Records::open_or_begin_again(&directory.join(FILE)).map(|(records, _)| Self { records })
+        Records::open_or_begin_again(&directory.join(FILE), RecordSize::Small)
+            .map(|(records, _)| Self { records })
     }
 
     /// Makes a place for them, so that it belongs to the agent's user, whichever user sets the first one. A damaged one is renamed, and
     /// what is to be said about that returned.
     pub fn prepare(directory: &Path) -> Result<Option<String>, StoreError> {
-        Records::open_or_begin_again(&directory.join(FILE)).map(|(_, finding)| finding)
+        Records::open_or_begin_again(&directory.join(FILE), RecordSize::Small).map(|(_, finding)| finding)
     }
 
     /// Returns the marks between two times in milliseconds since 1970, both included, the first one first.

@@ -21,9 +21,8 @@ struct Partial {
     count: f64,
     /// Of the values, or of the squares of their distances from the mean.
     sum: Sum,
-    mean: f64,
-    /// The least or the largest value.
-    extreme: f64,
+    /// The mean, or the least or the largest value.
+    summary: f64,
 }
 
 impl Partial {
@@ -32,31 +31,31 @@ impl Partial {
         let is_first = self.count == 1.0;
         match operation {
             Aggregation::Sum => self.sum.add(value),
-            Aggregation::Minimum if is_first || value < self.extreme || self.extreme.is_nan() => {
-                self.extreme = value;
+            Aggregation::Minimum if is_first || value < self.summary || self.summary.is_nan() => {
+                self.summary = value;
             }
-            Aggregation::Maximum if is_first || value > self.extreme || self.extreme.is_nan() => {
-                self.extreme = value;
+            Aggregation::Maximum if is_first || value > self.summary || self.summary.is_nan() => {
+                self.summary = value;
             }
             Aggregation::Average => {
                 self.sum.add(value);
-                let mean = self.mean;
+                let mean = self.summary;
                 let stays = mean.is_infinite()
                     && (value.is_finite() || value.is_infinite() && (value > 0.0) == (mean > 0.0));
                 if is_first {
-                    self.mean = value;
+                    self.summary = value;
                 } else if !stays {
                     // Each is divided by itself, so that large values do not overflow.
-                    self.mean += value / self.count - mean / self.count;
+                    self.summary += value / self.count - mean / self.count;
                 }
             }
             Aggregation::StandardDeviation | Aggregation::Variance => {
                 if is_first {
-                    self.mean = value;
+                    self.summary = value;
                 } else {
-                    let distance = value - self.mean;
-                    self.mean += distance / self.count;
-                    self.sum.add(distance * (value - self.mean));
+                    let distance = value - self.summary;
+                    self.summary += distance / self.count;
+                    self.sum.add(distance * (value - self.summary));
                 }
             }
             _ => {}
@@ -68,12 +67,12 @@ impl Partial {
             Aggregation::Count | Aggregation::CountValues(_) => self.count,
             Aggregation::Group => 1.0,
             // A sum that is beyond all numbers may have a mean.
-            Aggregation::Average if !self.sum.sum.is_finite() => self.mean,
+            Aggregation::Average if !self.sum.sum.is_finite() => self.summary,
             Aggregation::Average => self.sum.total() / self.count,
             Aggregation::StandardDeviation => (self.sum.total() / self.count).sqrt(),
             Aggregation::Variance => self.sum.total() / self.count,
             Aggregation::Sum => self.sum.total(),
-            _ => self.extreme,
+            _ => self.summary,
         })
     }
 }

@@ -102,11 +102,11 @@ impl Samples {
         match self {
             Self::Points(points) => {
                 let first = points.partition_point(|point| point.at_ms < from_ms);
-                let after = points.partition_point(|point| point.at_ms <= to_ms).max(first);
-                let inside = &points[first..after];
-                // Nearly all of them are runs. A buffer that grew with them would be copied again and again.
-                runs.reserve(inside.len());
-                runs.extend(inside.iter().filter(|point| !is_stale(point.value)).map(|point| Run {
+                let points = &points[first..];
+                // A buffer that grew with them would be copied again and again.
+                runs.reserve(points.partition_point(|point| point.at_ms <= to_ms));
+                let inside = points.iter().take_while(|point| point.at_ms <= to_ms);
+                runs.extend(inside.filter(|point| !is_stale(point.value)).map(|point| Run {
                     first_ms: point.at_ms,
                     last_ms: point.at_ms,
                     count: 1,

@@ -8,6 +8,7 @@
 mod alert_series;
 mod budget;
 mod container_series;
+mod cpu_counters;
 mod data_directory;
 mod feed_series;
 pub mod link;

@@ -10,15 +10,11 @@ use formats::series_name::SeriesName;
 use history::metrics::series_kind;
 use store::{SeriesId, Store};
 
+use crate::cpu_counters::CpuCounters;
 use crate::registry::Registry;
 
 /// The most series of one agent: devices that come with other names all the time must not fill its memory.
 const MAX_SERIES: usize = 50_000;
-
-/// The metric whose counters may decrease a little, which is no reset: idle and iowait (proc_stat(5)), and on some hypervisors steal.
-const STEPS_BACK: &str = "node_cpu_seconds_total";
-/// A CPU that comes back may begin with less than this. It is also what Prometheus' node_exporter takes for a reset.
-const MAX_STEP_BACK_S: f64 = 3.0;
 
 /// The numbers and names of series, so that a tick makes no names.
 #[derive(Debug, Default)]
@@ -27,8 +23,7 @@ pub(crate) struct MachineSeries {
     places: HashMap<u64, usize>,
     /// `None` if it is not recorded.
     names: Vec<Option<(String, SeriesId)>>,
-    /// The last values of the counters that may decrease a little, by the place in `names`.
-    held: HashMap<usize, f64>,
+    cpu: CpuCounters,
     /// The values of the last tick, by the place in `names`.
     values: Vec<(usize, f64)>,
 }
@@ -36,7 +31,7 @@ pub(crate) struct MachineSeries {
 impl MachineSeries {
     /// Takes the values of samples, each of other sources.
     pub(crate) fn collect(&mut self, samples: [&Sample; 2], registry: &mut Registry, store: &mut Store) {
-        let Self { places, names, held, values } = self;
+        let Self { places, names, cpu, values } = self;
         values.clear();
         let mut add = |number: usize, metric: &Metric, labels: &[LabelValue<'_>], value: f64| {
             let place = match places.entry(key(number, labels)) {
@@ -48,18 +43,26 @@ impl MachineSeries {
                 }
             };
             if names[place].is_some() {
-                let value = match metric.name == STEPS_BACK {
-                    true => without_step_back(held.entry(place).or_default(), value),
-                    false => value,
-                };
                 values.push((place, value));
             }
         };
         for sample in samples {
             for (number, metric) in METRICS.iter().enumerate() {
-                metric.visit(sample, &mut |labels, value| add(number, metric, labels, value));
+                let is_of_cpus = CpuCounters::are_of(metric);
+                if is_of_cpus {
+                    cpu.begin(metric, sample);
+                }
+                metric.visit(sample, &mut |labels, value| {
+                    let value = if is_of_cpus { cpu.recorded(labels, value) } else { value };
+                    add(number, metric, labels, value);
+                });
             }
         }
+    }
+
+    /// Lets all get other names.
+    pub(crate) fn forget_names(&mut self) {
+        *self = Self { cpu: std::mem::take(&mut self.cpu), ..Self::default() };
     }
 
     /// The last tick's values, with the names under which they are recorded.
@@ -69,14 +72,6 @@ impl MachineSeries {
             Some((name.as_str(), *id, *value))
         })
     }
-}
-
-/// Returns a counter's value; the last one if it is a little less than that.
-fn without_step_back(last: &mut f64, value: f64) -> f64 {
-    if !(0.0..MAX_STEP_BACK_S).contains(&(*last - value)) {
-        *last = value;
-    }
-    *last
 }
 
 fn key(place: usize, labels: &[LabelValue<'_>]) -> u64 {
@@ -103,14 +98,6 @@ fn name(metric: &Metric, values: &[LabelValue<'_>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_little_less_is_no_reset() {
-        let mut last = 0.0;
-        let recorded =
-            [7.5, 7.25, 7.5, 8.0, 5.1, 8.5, 2.0, 2.5].map(|value| without_step_back(&mut last, value));
-        assert_eq!(recorded, [7.5, 7.5, 7.5, 8.0, 8.0, 8.5, 2.0, 2.5]);
-    }
 
     #[test]
     fn names_have_sorted_and_escaped_labels() {

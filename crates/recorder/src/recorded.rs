@@ -75,7 +75,7 @@ impl Recorded {
     /// Lets all get other names.
     pub(crate) fn rename(&mut self, relabelling: Relabelling) {
         self.registry = Registry::new(relabelling);
-        self.machine = MachineSeries::default();
+        self.machine.forget_names();
         self.own.forget_names();
         self.tasks.forget_names();
         self.containers.forget_names();

@@ -124,7 +124,7 @@ fn set_up(connection: &Connection, patience: Duration) -> Result<(), StoreError>
 
 /// Makes the tables of a new file. These pragmas take the lock of a writer even if they change nothing.
 fn begin(connection: &Connection, Layout { tables, page_bytes }: Layout) -> Result<(), StoreError> {
-    // These must come first: they cannot be changed once there are tables.
+    // These must come first: they cannot be changed once the file has a page.
     connection.pragma_update(None, "page_size", page_bytes)?;
     connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     connection.pragma_update(None, "journal_mode", "WAL")?;

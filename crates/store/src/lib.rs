@@ -38,7 +38,7 @@ mod window;
 pub use engine::{Engine, PlainTables, StoreEngine};
 pub use error::StoreError;
 pub use history::{Extent, History, HistoryAtRest, SeriesVersion};
-pub use records::Records;
+pub use records::{RecordSize, Records};
 pub use retention::{Retention, Tier};
 pub use sample::{GaugeRange, Reading, Sample};
 pub use series::{SeriesId, SeriesKind};

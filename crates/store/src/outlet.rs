@@ -74,9 +74,6 @@ impl<'c> Outlet<'c> {
     }
 
     fn push_all(&self, points: &Points, is_there: &mut bool, mut each: impl FnMut(Reading)) {
-        if points.reached.is_empty() && points.range.is_none() {
-            return self.push_ticks(&points.last, is_there, each);
-        }
         for place in self.places.clone() {
             let clock = &self.clocks[place];
             let is_wanted = self.wanted_ns.contains(&clock.realtime.0.cast_signed());
@@ -99,24 +96,6 @@ impl<'c> Outlet<'c> {
                 Some(GaugeRange { min: of(min)?, max: of(max)?, sum: of(sum)?, count: of(count)? })
             });
             each(Reading::Sample(Sample { clock: *clock, value, range }));
-        }
-    }
-
-    /// The same for ticks as they were recorded, which most are.
-    fn push_ticks(&self, values: &[Option<f64>], is_there: &mut bool, mut each: impl FnMut(Reading)) {
-        for place in self.places.clone() {
-            let clock = self.clocks[place];
-            if !self.wanted_ns.contains(&clock.realtime.0.cast_signed()) {
-                continue;
-            }
-            match values.get(place).copied().flatten() {
-                Some(value) => {
-                    *is_there = true;
-                    each(Reading::Sample(Sample { clock, value, range: None }));
-                }
-                None if self.has_ends && std::mem::take(is_there) => each(Reading::End(clock)),
-                None => {}
-            }
         }
     }
 }

@@ -11,11 +11,26 @@ use crate::StoreError;
 use crate::database::{self, Layout};
 use crate::{aside, checksum};
 
-/// A record has a hundred bytes to some thousands, and only small pages are full of them.
-const LAYOUT: Layout = Layout {
-    tables: "CREATE TABLE IF NOT EXISTS records (key INTEGER PRIMARY KEY, data BLOB NOT NULL);",
-    page_bytes: 1024,
-};
+const TABLE: &str = "CREATE TABLE IF NOT EXISTS records (key INTEGER PRIMARY KEY, data BLOB NOT NULL);";
+
+/// How large the records of a file are, most of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordSize {
+    /// Up to a thousand bytes.
+    Small,
+    /// Some thousand bytes. Pages of 4 KiB have room for one, and are a third empty; those of 1 KiB are full.
+    Large,
+}
+
+impl RecordSize {
+    fn layout(self) -> Layout {
+        let page_bytes = match self {
+            Self::Small => 4096,
+            Self::Large => 1024,
+        };
+        Layout { tables: TABLE, page_bytes }
+    }
+}
 
 /// Pages that SQLite keeps in memory.
 const CACHE_KIB: i64 = 256;
@@ -38,7 +53,7 @@ impl Records {
     /// # Errors
     /// If it cannot be opened, or was written by a newer version.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        Self::open_patiently(path, database::QUESTION_PATIENCE)
+        Self::open_patiently(path, RecordSize::Small, database::QUESTION_PATIENCE)
     }
 
     /// Opens a file for a question. Its writer never waits for that.
@@ -49,8 +64,8 @@ impl Records {
         Self::of(database::open_for_reading(path)?, path)
     }
 
-    fn open_patiently(path: &Path, patience: Duration) -> Result<Self, StoreError> {
-        Self::of(database::open(path, LAYOUT, patience)?, path)
+    fn open_patiently(path: &Path, size: RecordSize, patience: Duration) -> Result<Self, StoreError> {
+        Self::of(database::open(path, size.layout(), patience)?, path)
     }
 
     fn of(connection: Connection, path: &Path) -> Result<Self, StoreError> {
@@ -59,13 +74,13 @@ impl Records {
         Ok(Self { connection, path: path.to_owned(), identity: aside::identity(path), seen_version: None })
     }
 
-    /// Opens a file for the agent, which waits for no lock for long. A file that is damaged is renamed and a new one begun; returns what
-    /// is to be said about that.
+    /// Opens a file for the agent, which waits for no lock for long, and makes it for records of this size if there is none. A file that is
+    /// damaged is renamed and a new one begun; returns what is to be said about that.
     ///
     /// # Errors
     /// As of [`Self::open`], or if it cannot be renamed.
-    pub fn open_or_begin_again(path: &Path) -> Result<(Self, Option<String>), StoreError> {
-        let open = || Self::open_patiently(path, database::AGENT_PATIENCE);
+    pub fn open_or_begin_again(path: &Path, size: RecordSize) -> Result<(Self, Option<String>), StoreError> {
+        let open = || Self::open_patiently(path, size, database::AGENT_PATIENCE);
         match open() {
             Err(error) if error.is_damage() || aside::has_damaged_header(path) => {
                 let renamed = aside::rename(path).map_err(StoreError::Rename)?;
@@ -212,6 +227,30 @@ impl Records {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pages_are_those_of_the_file() {
+        let directory = std::env::temp_dir().join(format!("whit-pages-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&directory);
+        std::fs::create_dir_all(&directory).unwrap();
+        let pragma = |records: &Records, name: &str| -> i64 {
+            records.connection.pragma_query_value(None, name, |row| row.get(0)).unwrap()
+        };
+        for (name, size, page_bytes) in
+            [("small", RecordSize::Small, 4096), ("large", RecordSize::Large, 1024)]
+        {
+            let path = directory.join(name);
+            drop(Records::open_or_begin_again(&path, size).unwrap());
+            // Whoever opens it next, as one of an older version.
+            for size in [RecordSize::Small, RecordSize::Large] {
+                let (mut records, _) = Records::open_or_begin_again(&path, size).unwrap();
+                records.put(std::iter::once((7, &[5; 3000][..]))).unwrap();
+                assert_eq!(records.get(7).unwrap().unwrap().len(), 3000);
+                assert_eq!((pragma(&records, "page_size"), pragma(&records, "auto_vacuum")), (page_bytes, 2));
+            }
+        }
+        std::fs::remove_dir_all(&directory).unwrap();
+    }
 
     #[test]
     fn what_many_add_at_once_is_all_there() {

@@ -38,7 +38,7 @@ const PACKAGES: Step =
     Step { target: "test-packages", options: &["PACKED=quickly"], may_be_unavailable: false };
 
 /// First what the others need: one build of all tests, which uses both CPUs, while packages are installed. Then what compiles beside what
-/// tests, for which all is built: cargo's locks keep none waiting for long. There are five lanes for two CPUs, since tests wait for most of
+/// tests, for which all is built: cargo's locks keep none waiting for long. There are four lanes for two CPUs, since tests wait for most of
 /// their time. The attacks hold ticks against a clock, and come where fewer lanes are left. What compares with a clock comes last, and alone.
 pub(super) const STAGES: &[Stage] = &[
     Stage {
@@ -47,11 +47,10 @@ pub(super) const STAGES: &[Stage] = &[
     },
     Stage {
         lanes: &[
-            &[of_small("size"), of_small("instructions"), elsewhere("freebsd")],
-            &[TESTS],
-            &[step("test-page")],
-            &[step("test-beside"), elsewhere("targets")],
-            &[PACKAGES, step("attack")],
+            &[of_small("size"), of_small("instructions")],
+            &[TESTS, elsewhere("targets")],
+            &[step("test-page"), step("test-beside")],
+            &[PACKAGES, elsewhere("freebsd"), step("attack")],
         ],
         is_needed: false,
     },

@@ -1,7 +1,7 @@
 //! A fair queue for requests that take long.
 //!
 //! A fixed number of requests runs at a time. When a permit is free, a request of root or of the agent's user is next, else one of the client
-//! with the fewest running requests. One permit is reserved for root and the agent's user. Each other client has a share of a CPU: one that
+//! with the fewest running requests, the cheap ones first. One permit is reserved for root and the agent's user. Each other client has a share of a CPU: one that
 //! has used more waits. While a client with fewer running requests waits, a request that takes long ends without an answer.
 
 use std::collections::VecDeque;
@@ -52,13 +52,15 @@ struct Queued {
 }
 
 impl State {
-    /// Removes the next request from the queue: an owner's, else the oldest of the client with the fewest running ones.
+    /// Removes the next request from the queue: an owner's, else one of the client with the fewest running ones. Of a client's own the cheap ones
+    /// come first, which a page needs before all others, then the oldest.
     fn next(&mut self) -> Option<Queued> {
         let permitted =
             self.queued.iter().enumerate().filter(|(_, queued)| self.clients.has_permit(&queued.requester));
-        let order =
-            |queued: &Queued| (!queued.requester.is_owner, self.clients.running_of(queued.requester.key));
-        let (place, _) = permitted.min_by_key(|(_, queued)| order(queued))?;
+        let order = |Requester { key, is_owner, is_cheap, .. }: &Requester| {
+            (!is_owner, self.clients.running_of(*key), !is_cheap)
+        };
+        let (place, _) = permitted.min_by_key(|(_, queued)| order(&queued.requester))?;
         self.queued.remove(place)
     }
 
@@ -217,6 +219,27 @@ mod tests {
                 drop(one.await.unwrap().unwrap());
             }
             assert_eq!(queue.lock().clients.running.len(), 0);
+        });
+    }
+
+    #[test]
+    fn cheap_requests_of_a_client_come_before_its_others() {
+        runtime().block_on(async {
+            let queue = Arc::new(RequestQueue::new(QUEUE_TIMEOUT, Ratio(0.1)));
+            let first = queue.permit(requester(1)).await.unwrap();
+            let second = queue.permit(requester(1)).await.unwrap();
+            let enqueue = |requester| {
+                let queue = Arc::clone(&queue);
+                tokio::spawn(async move { queue.permit(requester).await })
+            };
+            let long = enqueue(requester(1));
+            tokio::task::yield_now().await;
+            let cheap = enqueue(requester(1).of_cheap());
+            tokio::task::yield_now().await;
+            drop(first);
+            drop(cheap.await.unwrap().unwrap());
+            drop(second);
+            drop(long.await.unwrap().unwrap());
         });
     }
 

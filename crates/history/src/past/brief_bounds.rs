@@ -13,8 +13,7 @@ const MAX_RANGES: usize = 100_000;
 /// The most pairs of span and process that are kept: about 19 MB.
 const MAX_COMPLETE: usize = 1_000_000;
 
-/// What is known of the brief processes of some spans. An hour lists no process that did little in it, however long
-/// that lives.
+/// What is known of the brief processes of some spans. In an hour those that did little count as such as well, however long they live.
 #[derive(Debug, Default)]
 pub(super) struct BriefBounds {
     /// The spans that were begun.
@@ -117,18 +116,18 @@ impl BriefBounds {
         let mut add = |first: u32, last: u32, most: u64| {
             changes.extend([(u64::from(first), true, most), (u64::from(last) + 1, false, most)]);
         };
-        for of_minute in self.brief.chunk_by(|one, next| one.span == next.span) {
-            if self.mingled.contains(&of_minute[0].span) {
+        for of_span in self.brief.chunk_by(|one, next| one.span == next.span) {
+            if self.mingled.contains(&of_span[0].span) {
                 let ranges =
-                    of_minute.iter().flat_map(|one| one.processes.iter().map(|range| (range, one.most)));
+                    of_span.iter().flat_map(|one| one.processes.iter().map(|range| (range, one.most)));
                 ranges.for_each(|(range, most)| add(*range.start(), *range.end(), most));
                 continue;
             }
             // Each pid is that of one process.
-            let ranges = || of_minute.iter().flat_map(|one| &one.processes);
+            let ranges = || of_span.iter().flat_map(|one| &one.processes);
             let first = ranges().map(|range| *range.start()).min();
             let last = ranges().map(|range| *range.end()).max();
-            let most = of_minute.iter().map(|one| one.most).max();
+            let most = of_span.iter().map(|one| one.most).max();
             add(first.unwrap_or(0), last.unwrap_or(u32::MAX), most.unwrap_or(0));
         }
         // Ends come before beginnings.
@@ -189,7 +188,7 @@ mod tests {
         assert_eq!(brief_bounds.most(), 13);
     }
 
-    /// A brief process of a span is one of no other; one of an hour may be one of the next.
+    /// A brief process of a minute is one of no other; one of an hour may be one of the next.
     #[test]
     fn what_lasts_adds_up() {
         let mut brief_bounds = BriefBounds::default();

@@ -112,10 +112,10 @@ impl<'s> Lines<'s> {
     }
 
     /// Takes the sums of a span. The selection must be of a counter in a range, and not by process.
-    pub(super) fn take_groups(&mut self, span: &SpanGroups) -> Result<(), String> {
-        self.begin_span(span);
-        let mut paths = span;
-        for one in &span.sums {
+    pub(super) fn take_groups(&mut self, groups: &SpanGroups) -> Result<(), String> {
+        self.begin_span(groups);
+        let mut paths = groups;
+        for one in &groups.sums {
             self.grow(&row(0, &one.group), true, &mut paths, |metric| one.figures.get(metric.figure()?))?;
         }
         Ok(())
@@ -124,11 +124,11 @@ impl<'s> Lines<'s> {
     /// Takes the sums of a span by process.
     pub(super) fn take_processes(
         &mut self,
-        span: &SpanGroups,
+        groups: &SpanGroups,
         processes: &SpanProcesses,
     ) -> Result<(), String> {
-        self.begin_span(span);
-        let mut paths = span;
+        self.begin_span(groups);
+        let mut paths = groups;
         self.brief_bounds.iter_mut().for_each(|brief_bounds| brief_bounds.begin_span(processes.has_mingled));
         // One that did nothing is there, with a sum of 0; but it is not who did most.
         let least = u64::from(self.brief == BriefProcesses::Negligible);
@@ -138,7 +138,7 @@ impl<'s> Lines<'s> {
             })?;
             self.brief_bounds.iter_mut().for_each(|brief_bounds| brief_bounds.add_process(one));
         }
-        self.add_brief_growth(span, processes)?;
+        self.add_brief_growth(groups, processes)?;
         for one in &processes.brief {
             if !self.labelling.may_accept(&mut paths, &row(0, &one.group), &one.processes)? {
                 continue;
@@ -154,13 +154,13 @@ impl<'s> Lines<'s> {
 
     /// Adds what the groups of a span did but for their processes that have sums of their own. It is wanted where the others may be left
     /// out. Of one process by its number the sums of its group say nothing.
-    fn add_brief_growth(&mut self, span: &SpanGroups, processes: &SpanProcesses) -> Result<(), String> {
+    fn add_brief_growth(&mut self, groups: &SpanGroups, processes: &SpanProcesses) -> Result<(), String> {
         let is_wanted = self.brief == BriefProcesses::Negligible && !processes.brief.is_empty();
         if !is_wanted || self.labelling.selects_a_process() {
             return Ok(());
         }
-        let mut paths = span;
-        let all = span.sums.iter().map(|one| (&one.group, &one.figures, true));
+        let mut paths = groups;
+        let all = groups.sums.iter().map(|one| (&one.group, &one.figures, true));
         let seen = processes.seen.iter().map(|one| (&one.group, &one.figures, false));
         for (group, figures, is_more) in all.chain(seen) {
             if !self.accepts(&row(0, group), &mut paths)? {
@@ -174,8 +174,8 @@ impl<'s> Lines<'s> {
         Ok(())
     }
 
-    fn begin_span(&mut self, span: &SpanGroups) {
-        span.times_ms.iter().for_each(|at_ms| self.of_tasks.begin(*at_ms));
+    fn begin_span(&mut self, groups: &SpanGroups) {
+        groups.times_ms.iter().for_each(|at_ms| self.of_tasks.begin(*at_ms));
     }
 
     /// Adds to the series of a task, if it is selected, by what each metric grew; `None` if the task does not have it.

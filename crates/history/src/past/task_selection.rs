@@ -47,7 +47,7 @@ impl<'s> TaskSelection<'s> {
         self.adds_up() && self.selection.sums.is_some_and(|sums| sums.is_of_one_window)
     }
 
-    /// Returns whether sums of minutes can be taken instead of their rounds.
+    /// Returns whether sums can be taken instead of rounds.
     pub(super) fn is_summable(&self, tasks: VisibleTasks<'s>) -> bool {
         let labelling = self.labelling(tasks).filter(|_| self.has_one_window());
         labelling.is_some_and(|labelling| labelling.is_summable())

@@ -42,8 +42,8 @@ pub(super) fn select(tasks: VisibleTasks<'_>, selected: &TaskSelection<'_>) -> R
     Ok(found)
 }
 
-/// Returns the series of each selection between two times, and what is watched beside them. All of that is read in one pass: from the
-/// sums of whole minutes as far as there are some, otherwise by a replay.
+/// Returns the series of each selection between two times, and what is watched beside them. All of that is read in one pass: from
+/// sums as far as there are some, otherwise by a replay.
 ///
 /// # Errors
 /// If the history cannot be read, it takes too long, or there are too many series.

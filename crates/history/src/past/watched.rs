@@ -33,9 +33,9 @@ impl Watched {
         self.stuck.add(at_ms, round, scope);
     }
 
-    /// Adds a span of all users.
-    pub(super) fn add_sums(&mut self, span: &SpanGroups) {
-        self.churn.add_sums(&span.programs, &span.ancestors);
+    /// Adds the sums of a span, which are of all users' tasks.
+    pub(super) fn add_sums(&mut self, groups: &SpanGroups) {
+        self.churn.add_sums(&groups.programs, &groups.ancestors);
         self.stuck.skip();
     }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use facts::task::figure::FigureSet;
-use store::{Records, StoreError};
+use store::{RecordSize, Records, StoreError};
 
 use super::boots::Boots;
 use super::encoding;
@@ -38,7 +38,8 @@ impl SumsFile {
     /// If it cannot be opened.
     pub(crate) fn take(history: &Path, boots: &Boots) -> Result<Self, StoreError> {
         let open = || {
-            let (records, _) = Records::open_or_begin_again(&history.with_file_name(FILE))?;
+            let (records, _) =
+                Records::open_or_begin_again(&history.with_file_name(FILE), RecordSize::Large)?;
             Ok(Self { records })
         };
         let file: Self = open()?;

@@ -54,7 +54,7 @@ pub(crate) struct ProcessSums {
 }
 
 /// The processes of a group that have no sums of their own. They started and ended between two readings; or they started and ended in the
-/// span, and did no more than one of the former can have done.
+/// span, and did no more than one of the former can have done. In an hour all that did little count as such.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct BriefSums {
     pub(crate) group: TaskGroup,

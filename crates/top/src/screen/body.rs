@@ -81,22 +81,34 @@ fn importance(column: &Column, sort: Column) -> u8 {
     }
 }
 
-/// The columns without those that say nothing in each row that is shown. What was asked for stays, and what rows are ordered by.
-fn with_content(session: &mut Session, lines: &[Line]) -> Vec<Column> {
-    let (mut columns, sort) = (session.columns(), session.arrangement.sort);
-    if session.options.columns.is_none() && !lines.is_empty() {
-        let mut says_something = |column| lines.iter().any(|line| says_something(session, column, line));
-        columns.retain(|column| *column == sort || says_something(*column));
+/// The columns without those that have said nothing of any row so far: what a table has where nothing else is asked for may be empty. One that
+/// was chosen stays, and so does that by which rows are ordered.
+fn with_content(state: &mut State, session: &Session, lines: &[Line]) -> Vec<Column> {
+    let mut columns = session.columns();
+    // Of the first reading nothing is known that takes two.
+    let is_early = session.tasks.store.interval().is_none();
+    if session.settings.columns != Column::DEFAULT || is_early || lines.is_empty() {
+        return columns;
     }
+    let (by, sort) = (session.settings.by, session.arrangement.sort);
+    let filled = match &mut state.filled {
+        Some((of, filled)) if *of == by => filled,
+        others => &mut others.insert((by, Vec::new())).1,
+    };
+    let others = columns.iter().copied().filter(|column| !filled.contains(column) && *column != sort);
+    let (more, empty): (Vec<Column>, Vec<Column>) =
+        others.partition(|column| lines.iter().any(|line| says_something(session, *column, line)));
+    filled.extend(more);
+    columns.retain(|column| !empty.contains(column));
     columns
 }
 
-fn says_something(session: &mut Session, column: Column, line: &Line) -> bool {
-    if matches!(column, Column::Time | Column::Command) {
-        return true;
-    }
+fn says_something(session: &Session, column: Column, line: &Line) -> bool {
     let mut text = String::new();
-    cells::push(session, column, line, &mut text);
+    match column {
+        Column::Time | Column::Command => return true,
+        column => session.push_cell(column, line.id, &mut text),
+    }
     !matches!(text.as_str(), "" | "–" | "·")
 }
 
@@ -114,7 +126,7 @@ pub(super) fn draw(state: &mut State, session: &mut Session, buffer: &mut Buffer
     if !state.is_paused {
         session.tasks.complete(lines.iter().map(|line| line.id));
     }
-    let places = places(&with_content(session, &lines), session.arrangement.sort, area);
+    let places = places(&with_content(state, session, &lines), session.arrangement.sort, area);
     draw_headings(state, session, &places, buffer, area);
     let mut text = String::new();
     for ((at, y), line) in shown.zip(area.y + 1..).zip(&lines) {

@@ -1,12 +1,13 @@
 //! The choices of the person at the screen.
 
 use facts::task::TaskKey;
-use facts::task::groups::GroupRow;
+use facts::task::groups::{GroupBy, GroupRow};
 use ratatui::layout::Rect;
 
 use super::detail::Detail;
 use super::menu::Menu;
 use super::palette::Palette;
+use crate::columns::Column;
 use crate::lines::{Line, Lines};
 use crate::session::Session;
 use command::failure::Failure;
@@ -40,7 +41,9 @@ pub(super) struct State {
     /// Where the table was drawn last: for the mouse.
     pub(super) body: Rect,
     /// The ends of the columns there.
-    pub(super) column_ends: Vec<(u16, crate::columns::Column)>,
+    pub(super) column_ends: Vec<(u16, Column)>,
+    /// The columns that have said something since a row stands for this. They stay, so that none comes and goes.
+    pub(super) filled: Option<(GroupBy, Vec<Column>)>,
 }
 
 /// The purpose of typed text.
@@ -82,6 +85,7 @@ impl State {
             is_stale: true,
             body: Rect::ZERO,
             column_ends: Vec::new(),
+            filled: None,
         }
     }
 

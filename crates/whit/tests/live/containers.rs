@@ -135,7 +135,8 @@ fn names() -> Result<(), Failed> {
     }
     for name in ["whit-shop-db", &id(0)[..12], &id(0)] {
         let said = whit(&["why", name, "--data", data, "--since", "-10m"]);
-        assert!(said.starts_with("It slept"), "{name}: {said}");
+        // How long is said only if a reading was early in the window, which a busy machine may not have.
+        assert!(said.starts_with("It slept") || said.starts_with("Asleep"), "{name}: {said}");
     }
     let tick = documents(&String::from_utf8(output.stdout)?).pop().ok_or("no tick")?;
     let rows = tick["tasks"].as_array().ok_or("no tasks")?;
