@@ -1,5 +1,6 @@
-//! Counters of CPU time, which may decrease although nothing was reset: idle and iowait say so (proc_stat(5)), and steal does on some
-//! hypervisors. A counter that decreases counts as reset, and its whole value as new: it is recorded as it was until it is reached again.
+//! Counters of CPU time, which may decrease although nothing was reset: idle and iowait do (proc_stat(5)), and steal on some hypervisors. In
+//! an expression a counter that decreases counts as reset, and its whole value as new. One is therefore recorded as it was until that is reached
+//! again.
 
 use std::collections::HashMap;
 

@@ -1,8 +1,8 @@
 //! A fair queue for requests that take long.
 //!
 //! A fixed number of requests runs at a time. When a permit is free, a request of root or of the agent's user is next, else one of the client
-//! with the fewest running requests, the cheap ones first. One permit is reserved for root and the agent's user. Each other client has a share of a CPU: one that
-//! has used more waits. While a client with fewer running requests waits, a request that takes long ends without an answer.
+//! with the fewest running requests, the cheap ones first. One permit is reserved for root and the agent's user. Each other client has a share
+//! of a CPU: one that has used more waits. While a client with fewer running requests waits, a request that takes long ends without an answer.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -81,11 +81,10 @@ fn importance(column: &Column, sort: Column) -> u8 {
     }
 }
 
-/// The columns without those that have said nothing of any row so far: what a table has where nothing else is asked for may be empty. One that
-/// was chosen stays, and so does that by which rows are ordered.
-fn with_content(state: &mut State, session: &Session, lines: &[Line]) -> Vec<Column> {
+/// The columns. As long as none were chosen, those that have said nothing of any row so far are left out, but for the one by which rows are ordered.
+fn shown_columns(state: &mut State, session: &Session, lines: &[Line]) -> Vec<Column> {
     let mut columns = session.columns();
-    // Of the first reading nothing is known that takes two.
+    // After one reading rates are not known yet.
     let is_early = session.tasks.store.interval().is_none();
     if session.settings.columns != Column::DEFAULT || is_early || lines.is_empty() {
         return columns;
@@ -104,11 +103,12 @@ fn with_content(state: &mut State, session: &Session, lines: &[Line]) -> Vec<Col
 }
 
 fn says_something(session: &Session, column: Column, line: &Line) -> bool {
-    let mut text = String::new();
-    match column {
-        Column::Time | Column::Command => return true,
-        column => session.push_cell(column, line.id, &mut text),
+    // They are never empty, and their text is not in a cell.
+    if matches!(column, Column::Time | Column::Command) {
+        return true;
     }
+    let mut text = String::new();
+    session.push_cell(column, line.id, &mut text);
     !matches!(text.as_str(), "" | "–" | "·")
 }
 
@@ -126,7 +126,7 @@ pub(super) fn draw(state: &mut State, session: &mut Session, buffer: &mut Buffer
     if !state.is_paused {
         session.tasks.complete(lines.iter().map(|line| line.id));
     }
-    let places = places(&with_content(state, session, &lines), session.arrangement.sort, area);
+    let places = places(&shown_columns(state, session, &lines), session.arrangement.sort, area);
     draw_headings(state, session, &places, buffer, area);
     let mut text = String::new();
     for ((at, y), line) in shown.zip(area.y + 1..).zip(&lines) {
