@@ -1,6 +1,6 @@
 //! Any text as an expression, evaluated over a few series.
 
-use query::{Limits, Point, Query, Samples, Selection, Series, Source};
+use query::{Limits, Point, Query, Selection, Series, Source};
 
 struct Few(Vec<Series>);
 
@@ -19,7 +19,7 @@ pub fn run(data: &[u8]) {
         let point = |tick: i64| Point { at_ms: tick * 15_000, value: (tick * number as i64) as f64 };
         Series {
             name: formats::series_name::SeriesName::parse(name).expect("a series"),
-            samples: Samples::Points(std::sync::Arc::new((0..40).map(point).collect())),
+            samples: (0..40).map(point).collect(),
         }
     });
     let source = Few(series.collect());

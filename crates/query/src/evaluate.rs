@@ -1,7 +1,6 @@
 //! Evaluates expressions, all steps at once.
 
 use std::cell::Cell;
-use std::sync::Arc;
 
 use formats::series_name::{METRIC, SeriesName, is_label};
 
@@ -11,7 +10,7 @@ use crate::expression::{
 };
 use crate::function::{Function, OverTime};
 use crate::limits::Limits;
-use crate::samples::{Point, Samples};
+use crate::samples::Point;
 use crate::source::{Selection, Series, Source, StepAfter, Sums};
 use crate::value::{Column, Evaluated, Steps, merge_same, refuse_same};
 use crate::{aggregate, matching, operate, over_time};
@@ -193,7 +192,7 @@ impl Evaluation<'_> {
                     let points = inner_steps.iter().zip(column.values);
                     let points =
                         points.filter_map(|(at_ms, value)| value.map(|value| Point { at_ms, value }));
-                    Series { name: column.name, samples: Samples::Points(Arc::new(points.collect())) }
+                    Series { name: column.name, samples: points.collect() }
                 });
                 Ok(series.collect())
             }

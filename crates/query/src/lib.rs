@@ -242,9 +242,7 @@ mod tests {
                 }
                 false => {
                     let point = |(at_ms, value)| Point { at_ms, value };
-                    Samples::Points(std::sync::Arc::new(
-                        times_ms.into_iter().zip(values).map(point).collect(),
-                    ))
+                    times_ms.into_iter().zip(values).map(point).collect()
                 }
             };
             Ok(vec![Series { name: SeriesName::new("counter"), samples }])

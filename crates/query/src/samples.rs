@@ -44,6 +44,18 @@ pub(crate) struct Run {
     pub(crate) value: f64,
 }
 
+impl From<Vec<Point>> for Samples {
+    fn from(points: Vec<Point>) -> Self {
+        Self::Points(Arc::new(points))
+    }
+}
+
+impl FromIterator<Point> for Samples {
+    fn from_iter<I: IntoIterator<Item = Point>>(points: I) -> Self {
+        Self::from(points.into_iter().collect::<Vec<Point>>())
+    }
+}
+
 impl Samples {
     /// Returns whether there is none.
     pub fn is_empty(&self) -> bool {
@@ -148,7 +160,7 @@ mod tests {
         let value =
             |place: usize| changes.iter().rfind(|(from, _)| *from as usize <= place).map(|(_, value)| *value);
         let point = |place: usize| value(place).map(|value| Point { at_ms: times_ms[place], value });
-        Samples::Points(Arc::new((0..times_ms.len()).filter_map(point).collect()))
+        (0..times_ms.len()).filter_map(point).collect()
     }
 
     proptest! {

@@ -5,12 +5,14 @@
 use std::collections::HashMap;
 
 use facts::catalog::{LabelValue, Metric};
+use facts::linux::stat::CpuTicks;
 use facts::sample::Sample;
+use facts::unit::Ticks;
 
 /// The metric of these counters.
 const CPU_SECONDS: &str = "node_cpu_seconds_total";
-/// A CPU was taken away and came back if it was idle for so much less. Prometheus' node_exporter decides alike.
-const RESET_S: f64 = 3.0;
+/// A CPU was taken away and came back if its idle time is so much less. Prometheus' node_exporter decides alike.
+const RESET_S: u64 = 3;
 
 /// The counters of all CPUs, as they were recorded last.
 #[derive(Debug, Default)]
@@ -19,12 +21,10 @@ pub(crate) struct CpuCounters(HashMap<u64, Cpu>);
 #[derive(Debug, Default)]
 struct Cpu {
     /// As it was read last.
-    idle_s: f64,
-    recorded_s: Vec<(&'static str, f64)>,
+    idle: Ticks,
+    /// By the key of a series.
+    recorded_s: HashMap<u64, f64>,
 }
-
-/// The modes of /proc/stat, of which a name that outlives a sample is needed.
-const MODES: [&str; 8] = ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"];
 
 impl CpuCounters {
     /// Returns whether these are the counters of a metric.
@@ -33,41 +33,31 @@ impl CpuCounters {
     }
 
     /// Forgets the CPUs that came back since the last sample.
-    pub(crate) fn begin(&mut self, metric: &Metric, sample: &Sample) {
-        metric.visit(sample, &mut |labels, value| {
-            if let [LabelValue::Number(number), LabelValue::Text("idle")] = labels {
-                let cpu = self.0.entry(*number).or_default();
-                if cpu.idle_s - value >= RESET_S {
-                    cpu.recorded_s.clear();
-                }
-                cpu.idle_s = value;
+    pub(crate) fn begin(&mut self, sample: &Sample) {
+        let Ok(stat) = sample.stat.get() else { return };
+        let reset = RESET_S * u64::from(stat.ticks_per_second.unwrap_or_default());
+        for (number, CpuTicks { idle, .. }) in &stat.cpus {
+            let cpu = self.0.entry(u64::from(*number)).or_default();
+            if idle.0.saturating_add(reset) <= cpu.idle.0 {
+                cpu.recorded_s.clear();
             }
-        });
+            cpu.idle = *idle;
+        }
     }
 
-    /// Returns what is recorded of a counter with this value.
-    pub(crate) fn recorded(&mut self, labels: &[LabelValue<'_>], value: f64) -> f64 {
-        let [LabelValue::Number(number), LabelValue::Text(mode)] = labels else { return value };
-        let Some(mode) = MODES.iter().find(|known| *known == mode) else { return value };
-        let recorded_s = &mut self.0.entry(*number).or_default().recorded_s;
-        match recorded_s.iter_mut().find(|(known, _)| known == mode) {
-            Some((_, recorded)) => {
-                *recorded = recorded.max(value);
-                *recorded
-            }
-            None => {
-                recorded_s.push((mode, value));
-                value
-            }
-        }
+    /// Returns what is recorded of a counter with these labels and this value. `key` is that of its series.
+    pub(crate) fn recorded(&mut self, labels: &[LabelValue<'_>], key: u64, value: f64) -> f64 {
+        let [LabelValue::Number(number), _] = labels else { return value };
+        let recorded = self.0.entry(*number).or_default().recorded_s.entry(key).or_insert(value);
+        *recorded = recorded.max(value);
+        *recorded
     }
 }
 
 #[cfg(test)]
 mod tests {
     use facts::catalog::METRICS;
-    use facts::linux::stat::{CpuTicks, Stat};
-    use facts::unit::Ticks;
+    use facts::linux::stat::Stat;
 
     use super::*;
 
@@ -81,15 +71,14 @@ mod tests {
             let ticks = CpuTicks { idle, iowait, steal, ..CpuTicks::default() };
             let mut sample = Sample::default();
             sample.stat.set(Stat { ticks_per_second: Some(100), cpus: vec![(0, ticks)], ..Stat::default() });
-            counters.begin(metric, &sample);
+            counters.begin(&sample);
             let mut values = [0.0; 3];
             metric.visit(&sample, &mut |labels, value| {
-                let value = counters.recorded(labels, value);
                 let place = |mode: &str| ["idle", "iowait", "steal"].iter().position(|known| *known == mode);
                 if let [_, LabelValue::Text(mode)] = labels
                     && let Some(place) = place(mode)
                 {
-                    values[place] = value;
+                    values[place] = counters.recorded(labels, place as u64, value);
                 }
             });
             all.push(values);

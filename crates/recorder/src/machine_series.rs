@@ -33,8 +33,8 @@ impl MachineSeries {
     pub(crate) fn collect(&mut self, samples: [&Sample; 2], registry: &mut Registry, store: &mut Store) {
         let Self { places, names, cpu, values } = self;
         values.clear();
-        let mut add = |number: usize, metric: &Metric, labels: &[LabelValue<'_>], value: f64| {
-            let place = match places.entry(key(number, labels)) {
+        let mut add = |key: u64, metric: &Metric, labels: &[LabelValue<'_>], value: f64| {
+            let place = match places.entry(key) {
                 Entry::Occupied(place) => *place.get(),
                 Entry::Vacant(_) if names.len() >= MAX_SERIES => return registry.refuse(MAX_SERIES),
                 Entry::Vacant(place) => {
@@ -47,14 +47,13 @@ impl MachineSeries {
             }
         };
         for sample in samples {
+            cpu.begin(sample);
             for (number, metric) in METRICS.iter().enumerate() {
                 let is_of_cpus = CpuCounters::are_of(metric);
-                if is_of_cpus {
-                    cpu.begin(metric, sample);
-                }
                 metric.visit(sample, &mut |labels, value| {
-                    let value = if is_of_cpus { cpu.recorded(labels, value) } else { value };
-                    add(number, metric, labels, value);
+                    let key = key(number, labels);
+                    let value = if is_of_cpus { cpu.recorded(labels, key, value) } else { value };
+                    add(key, metric, labels, value);
                 });
             }
         }

@@ -364,7 +364,7 @@ mod tests {
             let point = |at_ms: &i64| query::Point { at_ms: *at_ms, value: 1.0 };
             let one = |(labels, times): &(&str, Vec<i64>)| query::Series {
                 name: SeriesName::parse(labels).unwrap(),
-                samples: query::Samples::Points(std::sync::Arc::new(times.iter().map(point).collect())),
+                samples: times.iter().map(point).collect(),
             };
             Ok(self.0.iter().map(one).collect())
         }

@@ -241,7 +241,7 @@ mod tests {
         {
             let path = directory.join(name);
             drop(Records::open_or_begin_again(&path, size).unwrap());
-            // Whoever opens it next, as one of an older version.
+            // It keeps its pages, whatever it is opened for next.
             for size in [RecordSize::Small, RecordSize::Large] {
                 let (mut records, _) = Records::open_or_begin_again(&path, size).unwrap();
                 records.put(std::iter::once((7, &[5; 3000][..]))).unwrap();

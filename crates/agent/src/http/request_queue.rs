@@ -182,12 +182,18 @@ impl RequestQueue {
 #[cfg(test)]
 mod tests {
     use facts::task::rounds::Scope;
+    use tokio::task::JoinHandle;
 
     use super::*;
     use crate::http::clients::RECALLED_AFTER;
 
     fn requester(uid: u32) -> Requester {
         Requester { key: ClientKey::User(uid), scope: Scope::User(uid), is_owner: uid == 0, is_cheap: false }
+    }
+
+    fn enqueue(queue: &Arc<RequestQueue>, requester: Requester) -> JoinHandle<Result<Permit, Busy>> {
+        let queue = Arc::clone(queue);
+        tokio::spawn(async move { queue.permit(requester).await })
     }
 
     fn runtime() -> tokio::runtime::Runtime {
@@ -200,13 +206,9 @@ mod tests {
             let queue = Arc::new(RequestQueue::new(QUEUE_TIMEOUT, Ratio(0.1)));
             let first = queue.permit(requester(1)).await.unwrap();
             let second = queue.permit(requester(1)).await.unwrap();
-            let enqueue = |uid| {
-                let queue = Arc::clone(&queue);
-                tokio::spawn(async move { queue.permit(requester(uid)).await })
-            };
-            let more: Vec<_> = (0..3).map(|_| enqueue(1)).collect();
+            let more: Vec<_> = (0..3).map(|_| enqueue(&queue, requester(1))).collect();
             tokio::task::yield_now().await;
-            let other = enqueue(2);
+            let other = enqueue(&queue, requester(2));
             tokio::task::yield_now().await;
             assert!(!other.is_finished());
             drop(queue.permit(requester(0)).await.unwrap());
@@ -228,13 +230,9 @@ mod tests {
             let queue = Arc::new(RequestQueue::new(QUEUE_TIMEOUT, Ratio(0.1)));
             let first = queue.permit(requester(1)).await.unwrap();
             let second = queue.permit(requester(1)).await.unwrap();
-            let enqueue = |requester| {
-                let queue = Arc::clone(&queue);
-                tokio::spawn(async move { queue.permit(requester).await })
-            };
-            let long = enqueue(requester(1));
+            let long = enqueue(&queue, requester(1));
             tokio::task::yield_now().await;
-            let cheap = enqueue(requester(1).of_cheap());
+            let cheap = enqueue(&queue, requester(1).of_cheap());
             tokio::task::yield_now().await;
             drop(first);
             drop(cheap.await.unwrap().unwrap());

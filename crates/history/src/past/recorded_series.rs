@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
 
 use facts::container::ContainerNames;
 use formats::series_name::SeriesName;
-use query::{Point, STALE_BITS, Samples, Selection, Series};
+use query::{Point, STALE_BITS, Selection, Series};
 use store::{History, HistoryAtRest, Reading, SeriesKind, SeriesVersion, StoreError};
 
 use crate::metrics;
@@ -165,7 +164,7 @@ impl RecordedSeries {
             }
             // They may be kept.
             points.shrink_to_fit();
-            Series { name: labels.clone(), samples: Samples::Points(Arc::new(points)) }
+            Series { name: labels.clone(), samples: points.into() }
         });
         Ok(series.collect())
     }

@@ -42,7 +42,7 @@ pub(super) struct State {
     pub(super) body: Rect,
     /// The ends of the columns there.
     pub(super) column_ends: Vec<(u16, Column)>,
-    /// The columns that have said something since a row stands for this. They stay, so that none comes and goes.
+    /// What a row stands for, and the columns that have said something since it does. They stay, so that none comes and goes.
     pub(super) filled: Option<(GroupBy, Vec<Column>)>,
 }
 

@@ -2,12 +2,11 @@
 
 use std::fmt::Write as _;
 use std::process::Command;
-use std::sync::Arc;
 
 use formats::series_name::SeriesName;
 use history::answer::ReplyData;
 use libtest_mimic::Failed;
-use query::{Answer, Limits, Point, Query, QueryError, STALE_BITS, Samples, Selection, Series, Source};
+use query::{Answer, Limits, Point, Query, QueryError, STALE_BITS, Selection, Series, Source};
 use remote_store::RemoteStore;
 use serde_json::{Value, json};
 
@@ -33,11 +32,9 @@ struct Memory(Vec<(SeriesName, Vec<Point>)>);
 impl Source for Memory {
     fn select(&self, selection: &Selection<'_>) -> Result<Vec<Series>, String> {
         let is_inside = |point: &&Point| (selection.from_ms..=selection.to_ms).contains(&point.at_ms);
-        let series =
-            self.0.iter().filter(|(name, _)| selection.is_met_by(name)).map(|(name, points)| Series {
-                name: name.clone(),
-                samples: Samples::Points(Arc::new(points.iter().filter(is_inside).copied().collect())),
-            });
+        let series = self.0.iter().filter(|(name, _)| selection.is_met_by(name)).map(|(name, points)| {
+            Series { name: name.clone(), samples: points.iter().filter(is_inside).copied().collect() }
+        });
         Ok(series.filter(|series| !series.samples.is_empty()).collect())
     }
 }

@@ -1,11 +1,10 @@
 //! The series of the last ticks, in memory, as long as a page watches: an expression over a few seconds needs no history.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
 
 use facts::container::ContainerNames;
 use formats::series_name::SeriesName;
-use query::{Point, STALE_BITS, Samples, Selection, Series, Source};
+use query::{Point, STALE_BITS, Selection, Series, Source};
 
 use history::metrics;
 
@@ -130,7 +129,7 @@ impl Source for Seen<'_> {
             }
             if selection.is_met_by(name) && is_seen(name) {
                 let points = self.recent.points(place, selection);
-                series.push(Series { name: name.clone(), samples: Samples::Points(Arc::new(points)) });
+                series.push(Series { name: name.clone(), samples: points.into() });
             }
         }
         Ok(series)
