@@ -63,12 +63,13 @@ export class Machine {
     throw new Error("the agent does not answer");
   }
 
-  /** Uses a CPU, as one process: a parent of the same name would be another row, which is the first one now and then. It gives way to what is
+  /** Uses a share of a CPU, as one process: a parent of the same name would be another row, which is the first one now and then. It gives way to what is
    * tested. */
-  load() {
+  load(share = 0.4) {
     const path = join(this.directory, LOAD);
-    if (!existsSync(path)) copyFileSync("/bin/sh", path);
-    const load = this.start(path, "-c", "while :; do :; done");
+    if (!existsSync(path)) copyFileSync("/usr/bin/perl", path);
+    const rest_s = 0.1 * (1 - share) / share;
+    const load = this.start(path, "-e", `while (1) { my $end = (times)[0] + 0.1; do { 1 for 1 .. 20000 } while ((times)[0] < $end); select undef, undef, undef, ${rest_s} }`);
     setPriority(load.pid, 10);
     return load;
   }

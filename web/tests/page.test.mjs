@@ -228,7 +228,7 @@ test("the parts of the machine are a click away", async () => {
 });
 
 test("why in words leads to a plot", async () => {
-  const more = [machine.load(), machine.load()];
+  const more = [machine.load(1), machine.load(1)];
   await rest(8000);
   const page = await open("#span=10000");
   // Who the culprit is depends on what else runs here.

@@ -155,6 +155,16 @@ struct end *end_layout;
 // The record that is being made: it would leave no room on the stack, which has 512 bytes. Only one round is read at a time.
 struct record record;
 
+// Whether a thread ran since the last round. Its value is none that the verifier knows, which looks at what follows once and not for each
+// way to it.
+u32 ran;
+
+// What is behind pointers of the thread that is being looked at.
+struct pointed_at {
+	u32 ppid, uid;
+	u64 cgroup, resident_pages, virtual_pages;
+} pointed_at;
+
 // Threads that `changes` left out in this round, and the sum of their fingerprints.
 u32 skipped;
 u64 skipped_fingerprints;
@@ -306,23 +316,38 @@ static __attribute__((always_inline)) s64 resident_pages(struct mm_struct *mm)
 	return pages < 0 ? 0 : pages;
 }
 
-// Whether a property that others can change is another than when it was last written. Threads of a process share its memory, which
-// is compared for the main thread.
+// Whether a property that others can change is another than when it was last written. What is behind a pointer is kept for the record: the
+// verifier looks through all types of the kernel for each pointer that is read of a task, once for each way to get there. Threads of a
+// process share its memory, which is compared for the main thread.
 static __attribute__((always_inline)) u32 has_other_properties(struct task_struct *task, u32 pid)
 {
-	u64 hash = task->static_prio ^ (u64)task->policy << 8 ^ (u64)task->real_cred->uid.val << 16;
+	const struct cred *cred = task->real_cred;
+	struct task_struct *parent = task->real_parent;
+	struct mm_struct *mm = task->mm;
+	u64 cgroup = ABSENT, resident = 0, virtual = 0;
+	u32 uid = cred->uid.val, ppid = parent->tgid;
+	if (has(task->cgroups))
+		cgroup = cgroup_of(task);
+	if (mm && !(task->flags & PF_KTHREAD)) {
+		resident = resident_pages(mm);
+		virtual = mm->total_vm;
+	}
+	pointed_at.ppid = own_level == 0 ? ppid : pid_in_own_namespace(parent->group_leader);
+	pointed_at.uid = uid;
+	pointed_at.cgroup = cgroup;
+	pointed_at.resident_pages = resident;
+	pointed_at.virtual_pages = virtual;
+	u64 hash = task->static_prio ^ (u64)task->policy << 8 ^ (u64)uid << 16;
 	// The freezer changes the state of a sleeper without running it.
 	hash ^= (u64)state_of(task) << 48;
-	hash = (hash ^ (u32)task->real_parent->tgid) * 0x9e3779b97f4a7c15ULL;
-	if (has(task->cgroups))
-		hash = (hash ^ cgroup_of(task)) * 0x9e3779b97f4a7c15ULL;
+	hash = (hash ^ ppid) * 0x9e3779b97f4a7c15ULL;
+	hash = (hash ^ cgroup) * 0x9e3779b97f4a7c15ULL;
 	u64 name[2];
 	__builtin_memcpy(name, task->comm, sizeof(name));
 	hash = (hash ^ name[0]) * 0x9e3779b97f4a7c15ULL;
 	hash = (hash ^ name[1]) * 0x9e3779b97f4a7c15ULL;
-	struct mm_struct *mm = task->mm;
-	if (mm && task->pid == task->tgid)
-		hash = (hash ^ resident_pages(mm)) * 0x9e3779b97f4a7c15ULL;
+	if (task->pid == task->tgid)
+		hash = (hash ^ resident) * 0x9e3779b97f4a7c15ULL;
 	u32 now = hash >> 32;
 	u32 before = properties[pid % PROPERTIES];
 	properties[pid % PROPERTIES] = now;
@@ -406,6 +431,7 @@ static __attribute__((always_inline)) u8 kind_of_anonymous(struct file *file)
 
 static __attribute__((always_inline)) u8 kind_of_file(struct task_struct *task, u64 descriptor)
 {
+	struct files_struct *opened = 0;
 	struct fdtable *table = 0;
 	struct file **files = 0, *file = 0;
 	struct inode *inode = 0;
@@ -415,9 +441,12 @@ static __attribute__((always_inline)) u8 kind_of_file(struct task_struct *task, 
 	int flags = 0;
 	unsigned short mode = 0;
 	u32 most = 0, device = 0;
-	if (!has(task->files) || !task->files)
+	if (!has(task->files))
 		return UNKNOWN_FILE;
-	read_kernel(&table, sizeof(table), &task->files->fdt);
+	read_kernel(&opened, sizeof(opened), &task->files);
+	if (!opened)
+		return UNKNOWN_FILE;
+	read_kernel(&table, sizeof(table), &opened->fdt);
 	read_kernel(&most, sizeof(most), &table->max_fds);
 	// Addresses, the first argument of many other calls, are beyond it.
 	if (descriptor >= most)
@@ -533,25 +562,17 @@ static __attribute__((noinline)) void write_whole(struct seq_file *seq, struct t
 {
 	__builtin_memset(&record, 0xff, sizeof(record));
 	record.pid = pid_of(task);
-	if (own_level == 0) {
-		record.tgid = task->tgid;
-		record.ppid = task->real_parent->tgid;
-	} else {
-		record.tgid = pid_in_own_namespace(task->group_leader);
-		record.ppid = pid_in_own_namespace(task->real_parent->group_leader);
-	}
-	record.uid = task->real_cred->uid.val;
+	record.tgid = own_level == 0 ? task->tgid : pid_in_own_namespace(task->group_leader);
+	record.ppid = pointed_at.ppid;
+	record.uid = pointed_at.uid;
 	record.start_ns = task->start_boottime;
-	if (has(task->cgroups))
-		record.cgroup = cgroup_of(task);
+	record.cgroup = pointed_at.cgroup;
 	record.state = state_of(task);
 	record.exit_state = task->exit_state;
 	record.flags = task->flags;
 	record.policy = task->policy;
 	record.nice = task->static_prio - 120;
 	__builtin_memcpy(record.comm, task->comm, sizeof(record.comm));
-	wait_of(task);
-
 	record.on_cpu_ns = task->se.sum_exec_runtime;
 	record.user_ns = task->utime;
 	record.system_ns = task->stime;
@@ -578,14 +599,9 @@ static __attribute__((noinline)) void write_whole(struct seq_file *seq, struct t
 		record.read_bytes = task->ioac.read_bytes;
 		record.written_bytes = task->ioac.write_bytes;
 	}
-	struct mm_struct *mm = task->mm;
-	if (!mm || task->flags & PF_KTHREAD) {
-		record.resident_pages = 0;
-		record.virtual_pages = 0;
-	} else {
-		record.resident_pages = resident_pages(mm);
-		record.virtual_pages = mm->total_vm;
-	}
+	record.resident_pages = pointed_at.resident_pages;
+	record.virtual_pages = pointed_at.virtual_pages;
+	wait_of(task);
 	// A record that does not fit is dropped, and the program runs again for this thread: what was remembered of it has not been
 	// written.
 	if (seq_write(seq, &record, sizeof(record)))
@@ -669,11 +685,12 @@ static __attribute__((always_inline)) int tell(struct bpf_iter__task *context, u
 	u32 pid = pid_of(task);
 	u32 is_due = ((pid >> BLOCK_SHIFT) + rounds) % WHOLE_ROUNDS == 0;
 	// Both are to be kept up to date, whatever the other says.
-	u32 ran = did_run(task, pid) | tells_all;
+	volatile u32 *result = &ran;
+	*result = did_run(task, pid) | tells_all;
 	u32 is_changed = 0;
-	if (ran | is_due)
+	if (*result | is_due)
 		is_changed = has_other_properties(task, pid);
-	if (ran | is_changed) {
+	if (*result | is_changed) {
 		write_whole(seq, task);
 		return 0;
 	}
