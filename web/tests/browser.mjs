@@ -44,6 +44,7 @@ export const launch = () => chromium.launch({ executablePath: CHROMIUM, args: ["
 export async function page_of(place, options) {
   const page = await place.newPage(options);
   page.setDefaultTimeout(MAX_WAIT_MS);
+  page.context().setDefaultTimeout(MAX_WAIT_MS);
   return page;
 }
 

@@ -308,6 +308,7 @@ test("OPML goes in and out, and no feed runs anything", async () => {
   }
   // A page that goes away asks for nothing any more.
   await page.goto("about:blank");
+  assert.ok(loaded.every((what) => /^(image|media) /.test(what)), `${loaded}`);
   loaded.length = 0;
   complaints = complaints.filter((complaint) => !complaint.startsWith("Failed to load resource"));
   assert.deepEqual(complaints, []);

@@ -155,8 +155,8 @@ struct end *end_layout;
 // The record that is being made: it would leave no room on the stack, which has 512 bytes. Only one round is read at a time.
 struct record record;
 
-// Whether a thread ran since the last round. Its value is none that the verifier knows, which looks at what follows once and not for each
-// way to it.
+// Whether a thread ran since the last round. Kept in memory and read back: the verifier knows nothing of such a value, so that it follows
+// what comes next once, and not once for each way to get there.
 u32 ran;
 
 // What is behind pointers of the thread that is being looked at.
@@ -684,7 +684,7 @@ static __attribute__((always_inline)) int tell(struct bpf_iter__task *context, u
 	}
 	u32 pid = pid_of(task);
 	u32 is_due = ((pid >> BLOCK_SHIFT) + rounds) % WHOLE_ROUNDS == 0;
-	// Both are to be kept up to date, whatever the other says.
+	// What either of them remembers is kept up to date, whatever the other says.
 	volatile u32 *result = &ran;
 	*result = did_run(task, pid) | tells_all;
 	u32 is_changed = 0;

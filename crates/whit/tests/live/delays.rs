@@ -226,9 +226,10 @@ fn storm() -> Result<(), Failed> {
         .spawn()?;
     let mut parent = 0;
     wait_for("the storm begins", || {
-        let found = String::from_utf8(shell(&format!("pgrep -P {} storm", whit.id())).stdout).unwrap();
-        parent = found.trim().parse().unwrap_or(0);
-        parent != 0
+        let id = whit.id();
+        let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
+        parent = children.trim().parse().unwrap_or(0);
+        std::fs::read_to_string(format!("/proc/{parent}/comm")).is_ok_and(|name| name == "storm\n")
     });
     let pid = rustix::process::Pid::from_raw(whit.id().cast_signed()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::STOP)?;

@@ -76,8 +76,8 @@ pub(crate) fn copy_program(from: impl AsRef<Path>, to: impl AsRef<Path>) {
 /// The end of everything that a trial waits for. Reaching it is a failure; nothing else is asserted of it, and a busy machine needs it.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
 
-/// Waits until something holds. Looking takes a fifth of the time at most: what is looked at by a program would otherwise keep others
-/// from getting there.
+/// Waits until something holds. Between two looks it rests longer, if a look takes long: many trials look with a program, and eight that do
+/// nothing else would keep the CPUs from what they wait for.
 pub(crate) fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + PATIENCE;
     loop {
@@ -86,7 +86,9 @@ pub(crate) fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
             return;
         }
         assert!(Instant::now() < deadline, "{what}: not in {} seconds", PATIENCE.as_secs());
-        std::thread::sleep((4 * begun.elapsed()).clamp(Duration::from_millis(20), Duration::from_secs(1)));
+        std::thread::sleep(
+            (4 * begun.elapsed()).clamp(Duration::from_millis(20), Duration::from_millis(300)),
+        );
     }
 }
 

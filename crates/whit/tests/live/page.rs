@@ -135,7 +135,8 @@ fn stream() -> Result<(), Failed> {
                 continue;
             }
             // The first one, too: it goes back to what was recorded before.
-            let value = data["answers"][0]["curves"][0]["values"][0].as_f64().ok_or("no value")?;
+            let value = data["answers"][0]["curves"][0]["values"][0].as_f64();
+            let value = value.ok_or_else(|| format!("no value after {} others: {data}", values.len()))?;
             values.push((at_ms, value));
         }
         if values.len() == 20 {
@@ -151,7 +152,8 @@ fn stream() -> Result<(), Failed> {
             encoded(EXPRESSION)
         );
         let plots = api.get(&plots).ok_or("no plots")?;
-        let known = plots["data"]["answers"][0]["curves"][0]["values"][0].as_f64().ok_or("no value")?;
+        let known = plots["data"]["answers"][0]["curves"][0]["values"][0].as_f64();
+        let known = known.ok_or_else(|| format!("no value at {at_ms}: {plots}"))?;
         assert!((known - value).abs() < 0.01, "at {at_ms}: {value} came, {known} was recorded");
     }
     load.kill();

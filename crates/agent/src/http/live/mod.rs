@@ -38,6 +38,9 @@ const RESERVED: usize = 16;
 const MAX_OF_ONE: usize = 32;
 /// The most bytes of the values of one page. They stay in memory while a browser reads slowly.
 const MAX_BYTES: usize = 1 << 20;
+/// The longest that ticks are kept which no page watches, in milliseconds. A page takes them over from the history before it watches: on a
+/// busy machine ticks come between.
+const MAX_UNWATCHED_MS: i64 = 10_000;
 
 /// A tick that was just taken.
 pub(crate) struct Tick<'r> {
@@ -236,7 +239,9 @@ impl Publisher {
             .spent
             .saturating_sub(Duration::from_millis(passed_ms.unsigned_abs()).mul_f64(MAX_CPU_RATIO));
         if state.watchers.is_empty() {
-            state.recent = Arc::default();
+            if state.recent.last_ms().is_none_or(|last_ms| tick.at_ms - last_ms > MAX_UNWATCHED_MS) {
+                state.recent = Arc::default();
+            }
             self.groups = Vec::new();
             return;
         }
@@ -349,6 +354,19 @@ mod tests {
         assert_eq!(values("first", false), None);
         tick(&live, 3000);
         assert!(values("first", false).is_some());
+    }
+
+    #[test]
+    fn what_a_page_begins_with_outlasts_the_ticks_until_it_watches() {
+        let live = Arc::new(Live::new(Notifier::new().unwrap()));
+        let watched = Watched { scope: Scope::All, by: GroupBy::Process };
+        live.add(&requester(1), watched);
+        tick(&live, 1000);
+        live.remove(ClientKey::User(1), watched);
+        tick(&live, 2000);
+        assert_eq!(live.lock().recent.last_ms(), Some(1000));
+        tick(&live, 1001 + MAX_UNWATCHED_MS);
+        assert_eq!(live.lock().recent.last_ms(), None);
     }
 
     #[test]

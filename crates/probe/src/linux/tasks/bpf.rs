@@ -11,6 +11,9 @@
 //!
 //! The program is `src/bpf/tasks.bpf.c`, compiled to `tasks.bpf.o` by `make bpf`; `make generated` checks that both agree. aya adapts its
 //! accesses to the struct layouts of the running kernel (CO-RE) and loads it. After that, only the file descriptors of the links are kept.
+//!
+//! Loading costs most where the kernel's verifier searches all types, 5.5 MB of them, for each pointer that it sees being read of a task
+//! (`btf_find_by_name_kind`; seen in 6.18). Pointers are therefore read once, before branches: 19 ms of CPU time for each iterator instead of 59.
 
 use std::error::Error;
 use std::fmt::Write;
