@@ -177,3 +177,14 @@ pub(crate) fn give_memory_back() {
 /// Other allocators than glibc's keep little.
 #[cfg(not(target_env = "gnu"))]
 pub(crate) fn give_memory_back() {}
+
+/// mallopt(3), M_ARENA_MAX: all threads allocate from one arena, if the C library has arenas.
+#[cfg(target_env = "gnu")]
+pub(crate) fn share_one_arena() {
+    // SAFETY: the call changes a number of the allocator, under its lock.
+    unsafe { libc::mallopt(libc::M_ARENA_MAX, 1) };
+}
+
+/// Other allocators than glibc's have no arena for each thread.
+#[cfg(not(target_env = "gnu"))]
+pub(crate) fn share_one_arena() {}
