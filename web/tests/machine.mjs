@@ -63,8 +63,8 @@ export class Machine {
     throw new Error("the agent does not answer");
   }
 
-  /** Uses a share of a CPU, as one process: a parent of the same name would be another row, which is the first one now and then. It gives way to what is
-   * tested. */
+  /** Uses a share of a CPU, as one process: a parent of the same name would be another row, which is the first one now and then. It gives way
+   * to what is tested. */
   load(share = 0.4) {
     const path = join(this.directory, LOAD);
     if (!existsSync(path)) copyFileSync("/usr/bin/perl", path);

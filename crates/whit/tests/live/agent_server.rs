@@ -10,7 +10,7 @@ use libtest_mimic::Failed;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::api::Api;
-use super::machine::{Running, Scratch, WHIT, port, shell, wait_for};
+use super::machine::{Running, Scratch, WHIT, children_of, port, shell, wait_for};
 use super::trials::{Need, Trial, exact};
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -27,8 +27,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 
 /// The server of an agent.
 fn server(agent: u32) -> Option<u32> {
-    let children = fs::read_to_string(format!("/proc/{agent}/task/{agent}/children")).ok()?;
-    children.split_whitespace().next()?.parse().ok()
+    children_of(agent).first().copied()
 }
 
 fn killed() -> Result<(), Failed> {

@@ -7,7 +7,9 @@ use libtest_mimic::Failed;
 use serde_json::Value;
 
 use super::api::{Api, output};
-use super::machine::{Load, Scratch, WHIT, copy_program, documents, peer, wait_for, wait_for_state, whit};
+use super::machine::{
+    Load, Scratch, WHIT, children_of, copy_program, documents, peer, wait_for, wait_for_state, whit,
+};
 use super::trials::{Need, Trial, exact};
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -62,11 +64,6 @@ impl Drop for Tree {
             }
         }
     }
-}
-
-fn children_of(pid: u32) -> Vec<u32> {
-    let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
-    children.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
 }
 
 /// Starts a part of a chain.

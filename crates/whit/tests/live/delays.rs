@@ -10,8 +10,8 @@ use libtest_mimic::Failed;
 use serde_json::Value;
 
 use super::machine::{
-    Load, Scratch, WHIT, copy_program, documents, enable_accounting, peer, shell, wait_for, wait_for_state,
-    whit,
+    Load, Scratch, WHIT, children_of, copy_program, documents, enable_accounting, peer, shell, wait_for,
+    wait_for_state, whit,
 };
 use super::trials::{Need, Trial, alone, exact, timed};
 
@@ -226,9 +226,7 @@ fn storm() -> Result<(), Failed> {
         .spawn()?;
     let mut parent = 0;
     wait_for("the storm begins", || {
-        let id = whit.id();
-        let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
-        parent = children.trim().parse().unwrap_or(0);
+        parent = children_of(whit.id()).first().copied().unwrap_or(0);
         std::fs::read_to_string(format!("/proc/{parent}/comm")).is_ok_and(|name| name == "storm\n")
     });
     let pid = rustix::process::Pid::from_raw(whit.id().cast_signed()).unwrap();

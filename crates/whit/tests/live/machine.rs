@@ -102,6 +102,12 @@ pub(crate) fn wait_for_end(child: &mut Child) -> std::process::ExitStatus {
     status.unwrap()
 }
 
+/// The processes that the main thread of a process has started (proc_tid_children(5)); none if it is gone.
+pub(crate) fn children_of(pid: u32) -> Vec<u32> {
+    let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    children.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
+}
+
 /// Waits until a process is in a state, such as 'T' (proc_pid_stat(5)).
 pub(crate) fn wait_for_state(pid: u32, state: char) {
     let wanted = format!(") {state} ");

@@ -1,4 +1,4 @@
-//! The series of the last ticks, in memory, as long as a page watches: an expression over a few seconds needs no history.
+//! The series of the last ticks, in memory, as long as a page watches and a little longer: an expression over a few seconds needs no history.
 
 use std::collections::{HashMap, VecDeque};
 
