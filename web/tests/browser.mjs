@@ -71,6 +71,18 @@ export async function until(what, look) {
   assert.fail(`never: ${what}`);
 }
 
+/** Presses something where `hover` leads the mouse. What comes above it between a move and the press moves it away: then something else is
+ * pressed, and let go where nothing is. */
+export async function press(page, locator, hover) {
+  await until("it is pressed", async () => {
+    await page.mouse.move(0, 0);
+    await page.mouse.up();
+    await hover();
+    await page.mouse.down();
+    return locator.evaluate((element) => element.matches(":active"));
+  });
+}
+
 /** No serious finding of axe-core. */
 export async function is_accessible(page) {
   await page.evaluate(AXE);

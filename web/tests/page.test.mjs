@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
-import { finally_end, is_accessible, launch, need, page_of, picture, prepare, test, until, watch } from "./browser.mjs";
+import { finally_end, is_accessible, launch, need, page_of, picture, prepare, press, test, until, watch } from "./browser.mjs";
 import { HOSTILE, LOAD, Machine, rest } from "./machine.mjs";
 
 const TOKEN = "0123456789abcdef0123456789abcdef";
@@ -60,14 +60,16 @@ test("the cursor shows the tasks under it, a click keeps them", async () => {
   const page = await open();
   await row(page, LOAD).waitFor();
   const over = plot(page, "CPU").locator(".u-over");
-  const { x, y, width, height } = await over.boundingBox();
   // Before the load there was none: it began some seconds after the first tick, of some minutes at most.
-  const early = x + width * 0.04;
+  const early = async () => {
+    const { width, height } = await over.boundingBox();
+    return { position: { x: width * 0.04, y: height / 2 } };
+  };
   const asked = page.waitForResponse((response) => response.url().includes("/api/page/tasks"));
-  await page.mouse.move(early, y + height / 2);
+  await over.hover(await early());
   await asked;
   await until("no load then", async () => (await row(page, LOAD).count()) === 0);
-  await page.mouse.click(early, y + height / 2);
+  await over.click(await early());
   await until("the instant in the address", () => shown(page).get("at"));
   await page.mouse.move(5, 5);
   await rest(1500);
@@ -85,8 +87,7 @@ test("dragging zooms, and all of history is a click away", async () => {
     const { width, height } = await over.boundingBox();
     await over.hover({ position: { x: width * part, y: height / 2 } });
   };
-  await to(0.1);
-  await page.mouse.down();
+  await press(page, over, () => to(0.1));
   // Slowly: while a part is marked, nothing may be drawn anew.
   for (const part of [0.2, 0.3, 0.4]) {
     await to(part);
@@ -138,15 +139,7 @@ test("a press that lasts over several ticks is a click", async () => {
   const link = row(page, LOAD).locator("a");
   // The press itself takes the focus from the field.
   await page.getByLabel("Find tasks").fill(LOAD);
-  await page.evaluate(() => addEventListener("pointerdown", ({ target }) => (window.pressed = target), true));
-  // What comes above the table between a move and a press moves the link away from the mouse: then something else is pressed.
-  await until("the link is pressed", async () => {
-    await page.mouse.move(0, 0);
-    await page.mouse.up();
-    await link.hover();
-    await page.mouse.down();
-    return link.evaluate((link) => link === window.pressed);
-  });
+  await press(page, link, () => link.hover());
   const place = await link.boundingBox();
   // Trouble of the agent is announced above all else, but not now.
   is_troubled = true;
