@@ -95,13 +95,10 @@ deps:
 generated: bpf page
 	git diff --exit-code --stat -- '*.bpf.o' web/dist
 
-# There are no examples: their selection gives dependencies the features that clippy has given them. The package for Python finds what was
-# checked for the program.
+# There are no examples: their selection gives dependencies the features that clippy has given them.
 lint:
 	$(CARGO) fmt --all --check
-	$(CARGO) fmt --manifest-path bindings/python/Cargo.toml --check
 	$(CARGO) clippy --workspace --all-targets --test live -- -D warnings
-	CARGO_TARGET_DIR="$(CURDIR)/target" $(CARGO) clippy --manifest-path bindings/python/Cargo.toml --locked -- -D warnings
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --no-deps --document-private-items --lib --bins --examples
 
 # A neighbour on the same machine against `age`; random keys, sizes and signals against `top`; what any user may send to the agent.
@@ -182,7 +179,7 @@ release:
 
 # The package for Python, target/wheels. It is built with other flags than the program: a library is neither static nor in a fixed place.
 PYTHON = target/python-tools
-PYTHON_PROFILE = release
+PYTHON_PROFILE = python
 $(PYTHON)/installed: bindings/python/requirements.txt
 	python3 -m venv $(PYTHON)
 	$(PYTHON)/bin/pip install --quiet --no-compile --requirement bindings/python/requirements.txt

@@ -1,7 +1,7 @@
 //! The inputs that fuzzing has found, as they are and changed at random: no parser panics.
 //!
 //! `make fuzz` looks for new code paths with libFuzzer and a nightly compiler; `.ci/fuzz seeds` packs the smallest inputs that reach all
-//! code that was ever reached into fuzz/seeds. This test begins there. WHIT_MUTATIONS is how often each input is changed, 100 by default.
+//! code that was ever reached into fuzz/seeds. This test begins there. WHIT_MUTATIONS is how often each input is changed, 25 by default.
 
 #![allow(clippy::unwrap_used, missing_docs, unreachable_pub)]
 
@@ -65,7 +65,7 @@ fn inputs(name: &str) -> Vec<Vec<u8>> {
 
 #[test]
 fn no_input_that_was_found_makes_a_parser_panic() {
-    let mutations = std::env::var("WHIT_MUTATIONS").ok().and_then(|count| count.parse().ok()).unwrap_or(100);
+    let mutations = std::env::var("WHIT_MUTATIONS").ok().and_then(|count| count.parse().ok()).unwrap_or(25);
     let mut random = Random(0x5eed_f00d);
     for (name, run) in fuzz::TARGETS {
         let inputs = inputs(name);

@@ -1,7 +1,6 @@
 //! What may come into the tree: licences, places and names of all that whit is built from.
 
 use std::collections::BTreeSet;
-use std::fs;
 
 use cargo_metadata::{CargoOpt, MetadataCommand, Package};
 use spdx::{AdditionItem, Expression, LicenseItem, LicenseReq, ParseMode};
@@ -90,32 +89,6 @@ fn licences_and_places_are_allowed() {
     let names: BTreeSet<&str> = packages.iter().map(|package| package.name.as_str()).collect();
     assert!(EXCEPTIONS.iter().all(|(name, _)| names.contains(name)), "{EXCEPTIONS:?}");
     assert!(packages.len() > 100, "only {} packages", packages.len());
-}
-
-/// The packages of a Cargo.lock: "name version".
-fn locked(path: &str) -> BTreeSet<String> {
-    let text = fs::read_to_string(root().join(path)).expect(path);
-    let value =
-        |line: &str, key| line.strip_prefix(key).map(|value| value.trim_matches(['"', '\r']).to_owned());
-    let names = text.lines().filter_map(|line| value(line, "name = "));
-    // The first line of the file has the version of its format, without quotes.
-    let versions =
-        text.lines().filter(|line| line.ends_with('"')).filter_map(|line| value(line, "version = "));
-    names.zip(versions).map(|(name, version)| format!("{name} {version}")).collect()
-}
-
-/// So that one is checked, and may be vulnerable, once.
-#[test]
-fn the_package_for_python_has_the_programs_versions() {
-    let (program, python) = (locked("Cargo.lock"), locked("bindings/python/Cargo.lock"));
-    let name = |package: &str| package.split(' ').next().unwrap_or_default().to_owned();
-    let names: BTreeSet<String> = program.iter().map(|package| name(package)).collect();
-    let others: Vec<&String> = python
-        .iter()
-        .filter(|package| !program.contains(*package) && names.contains(&name(package)))
-        .collect();
-    assert!(others.is_empty(), "{others:?}: cargo update --precise, in bindings/python");
-    assert!(python.len() > 100, "only {} packages", python.len());
 }
 
 #[test]
