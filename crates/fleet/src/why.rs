@@ -4,7 +4,7 @@
 //! not go out. In place of their counters stand the recorded expressions by program.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
@@ -47,11 +47,14 @@ const MAX_WINDOW_MS: i64 = 7 * DAY_MS;
 /// Of a longer time not all samples are asked for, but so many steps.
 const MAX_WHOLE_MS: i64 = 1_800_000;
 const STEPS: i64 = 1_800;
+/// A store that leaves more questions than this without an answer is asked nothing more.
+const MAX_UNANSWERED: usize = 3;
 /// The steps in which the beginning of what the store has is looked for.
 const LOOK_STEP_MS: i64 = 300_000;
 
 impl Fleet {
     /// Examines a window of a machine, as far as the store has it. After the deadline nothing more is asked, and no more than so many samples.
+    /// What few questions the store does not answer is missing, and said to be.
     ///
     /// # Errors
     /// If the store does not answer, has no such machine, or has nothing of it in the window.
@@ -73,14 +76,17 @@ impl Fleet {
             most_points,
             cached: RefCell::default(),
             points: Cell::new(0),
+            unanswered: RefCell::default(),
             containers: ContainerNames::default(),
         };
-        let Some([first_ms, last_ms]) = past.extent_ms(EACH_TICK, window)? else {
+        let Some([first_ms, last_ms]) = extent_ms(&past.samples(EACH_TICK, window.from_ms, window.to_ms)?)
+        else {
             return Err(format!("the store has nothing of \"{machine}\" in that time"));
         };
         past.begins_ms = past.begins_ms_before(window)?.map(|begins_ms| begins_ms.min(first_ms));
         // What has not arrived yet is not 0.
-        let recorded = past.extent_ms(ON_CPU, Window { to_ms: window.to_ms + RATE_MS, ..window })?;
+        let recorded = past.samples_if_answered(ON_CPU, window.from_ms, window.to_ms + RATE_MS)?;
+        let recorded = extent_ms(&recorded);
         let recorded_ms = recorded.map_or(i64::MAX, |[_, recorded_ms]| recorded_ms);
         let to_ms = last_ms.min(recorded_ms.max(window.from_ms + RATE_MS));
         let from_ms = first_ms.min(to_ms - 1);
@@ -88,7 +94,17 @@ impl Fleet {
         let limits = Limits { most_points, is_interrupted: &is_late, ..Limits::default() };
         let examined = examine_machine(&past, Window { from_ms, to_ms }, &limits);
         let mut findings = examined.map_err(|error| error.to_string())?;
-        findings.missing.push(if recorded.is_some() { NO_TASKS } else { NO_PROGRAMS }.to_owned());
+        let unanswered = past.unanswered();
+        // Nothing would seem to be wrong.
+        if let (true, Some(first)) = (findings.sentences.is_empty(), unanswered.first()) {
+            return Err(format!("the store does not say {first}"));
+        }
+        findings.missing.extend(unanswered);
+        match recorded {
+            Some(_) => findings.missing.push(NO_TASKS.to_owned()),
+            None if past.unanswered.borrow().contains_key(ON_CPU) => {}
+            None => findings.missing.push(NO_PROGRAMS.to_owned()),
+        }
         Ok(findings)
     }
 
@@ -153,6 +169,8 @@ struct StoredMachine<'f> {
     cached: RefCell<HashMap<(String, i64, i64), SampledSeries>>,
     /// How many samples were read.
     points: Cell<usize>,
+    /// The metrics that the store was asked for in vain, and what it said.
+    unanswered: RefCell<BTreeMap<String, String>>,
     /// None: the store has their names as labels.
     containers: ContainerNames,
 }
@@ -177,13 +195,6 @@ impl StoredMachine<'_> {
         let found = self.ask(&self.selector(EACH_TICK), in_steps(window))?;
         let Answer::Matrix(series) = found else { return Ok(None) };
         Ok(series.iter().filter_map(|(_, points)| points.first()).map(|first| first.at_ms).min())
-    }
-
-    /// Returns when the first and the last sample of a metric in a window were.
-    fn extent_ms(&self, metric: &str, window: Window) -> Result<Option<[i64; 2]>, String> {
-        let series = self.samples(metric, window.from_ms, window.to_ms)?;
-        let times_ms = || series.iter().flat_map(|(_, points)| points.iter()).map(|point| point.at_ms);
-        Ok(times_ms().min().zip(times_ms().max()).map(|(first, last)| [first, last]))
     }
 
     /// Returns the samples of a metric between two times in milliseconds since 1970, both included, without the labels of the machine; at one
@@ -227,6 +238,28 @@ impl StoredMachine<'_> {
         Ok(series)
     }
 
+    /// Returns the samples of a metric as [`Self::samples`] does; none if the store does not answer, which is asked for this metric once.
+    fn samples_if_answered(&self, metric: &str, from_ms: i64, to_ms: i64) -> Result<SampledSeries, String> {
+        if self.unanswered.borrow().contains_key(metric) {
+            return Ok(SampledSeries::default());
+        }
+        let error = match self.samples(metric, from_ms, to_ms) {
+            Ok(series) => return Ok(series),
+            Err(error) => error,
+        };
+        let is_over = Instant::now() >= self.deadline || self.points.get() > self.most_points;
+        if is_over || self.unanswered.borrow().len() == MAX_UNANSWERED {
+            return Err(error);
+        }
+        self.unanswered.borrow_mut().insert(metric.to_owned(), error);
+        Ok(SampledSeries::default())
+    }
+
+    /// Returns what the store did not answer, and why.
+    fn unanswered(&self) -> Vec<String> {
+        self.unanswered.borrow().iter().map(|(metric, error)| format!("{metric} ({error})")).collect()
+    }
+
     /// Returns a counter of tasks, made of the rates of programs. `is_part`: it is a part of a sum that stands elsewhere, and does not rise.
     fn counter(
         &self,
@@ -235,7 +268,7 @@ impl StoredMachine<'_> {
         is_part: bool,
         [from_ms, to_ms]: [i64; 2],
     ) -> Result<SampledSeries, String> {
-        let series = self.samples(recorded, from_ms, to_ms + RATE_MS)?;
+        let series = self.samples_if_answered(recorded, from_ms, to_ms + RATE_MS)?;
         let counter = |(name, rates): &(SeriesName, Arc<Vec<Point>>)| {
             let mut name = name.clone();
             name.set(METRIC, metric);
@@ -247,6 +280,12 @@ impl StoredMachine<'_> {
         };
         Ok(series.iter().map(counter).collect())
     }
+}
+
+/// Returns when the first and the last sample were.
+fn extent_ms(series: &[(SeriesName, Arc<Vec<Point>>)]) -> Option<[i64; 2]> {
+    let times_ms = || series.iter().flat_map(|(_, points)| points.iter()).map(|point| point.at_ms);
+    times_ms().min().zip(times_ms().max()).map(|(first, last)| [first, last])
 }
 
 /// Returns a counter made of rates. Each rate is that of the minute before its sample.
@@ -280,8 +319,10 @@ impl Source for StoredMachine<'_> {
                 self.counter(metric, recorded.unwrap_or(MEMORY), recorded.is_none(), range)?
             }
             // Of a series that has ended an instant knows, and not a range.
-            None if selection.is_newest => self.samples(metric, selection.to_ms, selection.to_ms)?,
-            None => self.samples(metric, selection.from_ms, selection.to_ms)?,
+            None if selection.is_newest => {
+                self.samples_if_answered(metric, selection.to_ms, selection.to_ms)?
+            }
+            None => self.samples_if_answered(metric, selection.from_ms, selection.to_ms)?,
         };
         let selected = series.iter().filter(|(name, _)| selection.is_met_by(name)).cloned();
         Ok(selected.map(|(name, points)| Series { name, samples: Samples::Points(points) }).collect())
@@ -315,17 +356,4 @@ impl MachinePast for StoredMachine<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_counter_rises_as_rates_say() {
-        let rate = |at_ms, value| Point { at_ms, value };
-        let rates = [rate(60_000, 0.5), rate(120_000, 1.0), rate(300_000, 2.0)];
-        let counter = counted(&rates, 30_000, 270_000);
-        let at = |at_ms: i64| counter.iter().find(|point| point.at_ms == at_ms).unwrap().value;
-        assert_eq!((at(30_000), at(60_000), at(120_000)), (0.0, 15.0, 75.0));
-        // Nothing is known of the two minutes in between.
-        assert_eq!((at(240_000), at(270_000), counter.len()), (75.0, 135.0, 241));
-    }
-}
+mod tests;
