@@ -1,3 +1,5 @@
+//! What `why` says of a machine in a store, which may refuse a question.
+
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
