@@ -66,7 +66,7 @@ times = $(if $(TIMES),-- -Z unstable-options --report-time)
 RUNNER = CARGO_TARGET_$(shell echo $(HOST) | tr a-z- A-Z_)_RUNNER
 test:
 	mkdir -p target/tmp
-	env TMPDIR="$$PWD/target/tmp" $(if $(TIMES),$(RUNNER)='env RUSTC_BOOTSTRAP=1') $(CARGO) test --workspace --lib --bins --tests $(times)
+	env TMPDIR="$$PWD/target/tmp" $(if $(TIMES),$(RUNNER)='env RUSTC_BOOTSTRAP=1') $(CARGO) test --workspace --tests $(times)
 
 # Tests on the running kernel and against other programs, as root. A test that lacks a privilege or a program says so and is counted as
 # ignored. Those that assert facts run beside others, those that compare with a clock run alone.

@@ -49,12 +49,14 @@ const MAX_WHOLE_MS: i64 = 1_800_000;
 const STEPS: i64 = 1_800;
 /// A store that leaves more questions than this without an answer is asked nothing more.
 const MAX_UNANSWERED: usize = 3;
+/// The most that is shown of what it says then.
+const MAX_ERROR_CHARS: usize = 200;
 /// The steps in which the beginning of what the store has is looked for.
 const LOOK_STEP_MS: i64 = 300_000;
 
 impl Fleet {
     /// Examines a window of a machine, as far as the store has it. After the deadline nothing more is asked, and no more than so many samples.
-    /// What few questions the store does not answer is missing, and said to be.
+    /// If few questions have no answer, what rests on them is missing, and said to be.
     ///
     /// # Errors
     /// If the store does not answer, has no such machine, or has nothing of it in the window.
@@ -85,8 +87,7 @@ impl Fleet {
         };
         past.begins_ms = past.begins_ms_before(window)?.map(|begins_ms| begins_ms.min(first_ms));
         // What has not arrived yet is not 0.
-        let recorded = past.samples_if_answered(ON_CPU, window.from_ms, window.to_ms + RATE_MS)?;
-        let recorded = extent_ms(&recorded);
+        let recorded = extent_ms(&past.samples(ON_CPU, window.from_ms, window.to_ms + RATE_MS)?);
         let recorded_ms = recorded.map_or(i64::MAX, |[_, recorded_ms]| recorded_ms);
         let to_ms = last_ms.min(recorded_ms.max(window.from_ms + RATE_MS));
         let from_ms = first_ms.min(to_ms - 1);
@@ -97,14 +98,10 @@ impl Fleet {
         let unanswered = past.unanswered();
         // Nothing would seem to be wrong.
         if let (true, Some(first)) = (findings.sentences.is_empty(), unanswered.first()) {
-            return Err(format!("the store does not say {first}"));
+            return Err(format!("nothing is known of {first}"));
         }
         findings.missing.extend(unanswered);
-        match recorded {
-            Some(_) => findings.missing.push(NO_TASKS.to_owned()),
-            None if past.unanswered.borrow().contains_key(ON_CPU) => {}
-            None => findings.missing.push(NO_PROGRAMS.to_owned()),
-        }
+        findings.missing.push(if recorded.is_some() { NO_TASKS } else { NO_PROGRAMS }.to_owned());
         Ok(findings)
     }
 
@@ -169,8 +166,8 @@ struct StoredMachine<'f> {
     cached: RefCell<HashMap<(String, i64, i64), SampledSeries>>,
     /// How many samples were read.
     points: Cell<usize>,
-    /// The metrics that the store was asked for in vain, and what it said.
-    unanswered: RefCell<BTreeMap<String, String>>,
+    /// The metrics, and between which times, that the store did not answer for, and what it said.
+    unanswered: RefCell<BTreeMap<(String, i64, i64), String>>,
     /// None: the store has their names as labels.
     containers: ContainerNames,
 }
@@ -238,26 +235,29 @@ impl StoredMachine<'_> {
         Ok(series)
     }
 
-    /// Returns the samples of a metric as [`Self::samples`] does; none if the store does not answer, which is asked for this metric once.
-    fn samples_if_answered(&self, metric: &str, from_ms: i64, to_ms: i64) -> Result<SampledSeries, String> {
-        if self.unanswered.borrow().contains_key(metric) {
-            return Ok(SampledSeries::default());
+    /// Returns the samples of a metric as [`Self::samples`] does. What the store does not answer is noted, and not asked for again.
+    fn samples_or_note(&self, metric: &str, from_ms: i64, to_ms: i64) -> Result<SampledSeries, String> {
+        let key = (metric.to_owned(), from_ms, to_ms);
+        if let Some(error) = self.unanswered.borrow().get(&key) {
+            return Err(error.clone());
         }
-        let error = match self.samples(metric, from_ms, to_ms) {
-            Ok(series) => return Ok(series),
-            Err(error) => error,
-        };
-        let is_over = Instant::now() >= self.deadline || self.points.get() > self.most_points;
-        if is_over || self.unanswered.borrow().len() == MAX_UNANSWERED {
-            return Err(error);
+        let found = self.samples(metric, from_ms, to_ms);
+        if let Err(error) = &found {
+            self.unanswered.borrow_mut().insert(key, error.clone());
         }
-        self.unanswered.borrow_mut().insert(metric.to_owned(), error);
-        Ok(SampledSeries::default())
+        found
     }
 
-    /// Returns what the store did not answer, and why.
+    /// Returns the metrics that the store did not answer for, and what it said.
     fn unanswered(&self) -> Vec<String> {
-        self.unanswered.borrow().iter().map(|(metric, error)| format!("{metric} ({error})")).collect()
+        let unanswered = self.unanswered.borrow();
+        let by_metric: BTreeMap<&str, &str> =
+            unanswered.iter().map(|((metric, ..), error)| (metric.as_str(), error.as_str())).collect();
+        let named = |(metric, error): (&str, &str)| {
+            let error: String = error.chars().take(MAX_ERROR_CHARS).collect();
+            format!("what rests on {metric}, for which the store has no answer: {error}")
+        };
+        by_metric.into_iter().map(named).collect()
     }
 
     /// Returns a counter of tasks, made of the rates of programs. `is_part`: it is a part of a sum that stands elsewhere, and does not rise.
@@ -268,7 +268,7 @@ impl StoredMachine<'_> {
         is_part: bool,
         [from_ms, to_ms]: [i64; 2],
     ) -> Result<SampledSeries, String> {
-        let series = self.samples_if_answered(recorded, from_ms, to_ms + RATE_MS)?;
+        let series = self.samples_or_note(recorded, from_ms, to_ms + RATE_MS)?;
         let counter = |(name, rates): &(SeriesName, Arc<Vec<Point>>)| {
             let mut name = name.clone();
             name.set(METRIC, metric);
@@ -319,10 +319,8 @@ impl Source for StoredMachine<'_> {
                 self.counter(metric, recorded.unwrap_or(MEMORY), recorded.is_none(), range)?
             }
             // Of a series that has ended an instant knows, and not a range.
-            None if selection.is_newest => {
-                self.samples_if_answered(metric, selection.to_ms, selection.to_ms)?
-            }
-            None => self.samples_if_answered(metric, selection.from_ms, selection.to_ms)?,
+            None if selection.is_newest => self.samples_or_note(metric, selection.to_ms, selection.to_ms)?,
+            None => self.samples_or_note(metric, selection.from_ms, selection.to_ms)?,
         };
         let selected = series.iter().filter(|(name, _)| selection.is_met_by(name)).cloned();
         Ok(selected.map(|(name, points)| Series { name, samples: Samples::Points(points) }).collect())
@@ -336,6 +334,13 @@ impl MachinePast for StoredMachine<'_> {
 
     fn watched(&self, _: [i64; 2], _: &Limits<'_>) -> Result<WatchedSummary, QueryError> {
         Ok(WatchedSummary::default())
+    }
+
+    fn is_partial(&self, error: &QueryError) -> bool {
+        let unanswered = self.unanswered.borrow();
+        let is_over = Instant::now() >= self.deadline || self.points.get() > self.most_points;
+        let QueryError::Unreadable(error) = error else { return false };
+        !is_over && unanswered.len() <= MAX_UNANSWERED && unanswered.values().any(|noted| noted == error)
     }
 
     fn begins_ms(&self) -> Option<i64> {

@@ -48,6 +48,11 @@ impl<'p> Examiner<'p> {
         Self { past, limits, window, begins_ms, sees_all, knows_cgroups }
     }
 
+    /// Returns whether the troubles that do not rest on what failed can be told of.
+    pub(super) fn is_partial(&self, error: &QueryError) -> bool {
+        self.past.is_partial(error)
+    }
+
     /// Writes the window, for which `[W]` stands in an expression, as a range of the language.
     fn fill_in(&self, expression: &str) -> String {
         let length_ms = (self.window.to_ms - self.window.from_ms).max(1);

@@ -19,6 +19,11 @@ pub trait MachinePast {
     /// If it cannot be read.
     fn watched(&self, range: [i64; 2], limits: &Limits<'_>) -> Result<WatchedSummary, QueryError>;
 
+    /// Returns whether an error of an answer concerns nothing but what rests on that answer: no such trouble is told of, and others are.
+    fn is_partial(&self, _error: &QueryError) -> bool {
+        false
+    }
+
     /// Returns the time of the first sample, in milliseconds since 1970; `None` if there is none.
     fn begins_ms(&self) -> Option<i64>;
 

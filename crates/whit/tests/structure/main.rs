@@ -14,7 +14,7 @@ use std::process::Command;
 use cargo_metadata::{DependencyKind, MetadataCommand, Package};
 
 /// Libraries that are behind one door: the crates that may depend on them. Others are as good as their Cargo.toml says.
-const DOORS: [(&str, &[&str]); 12] = [
+const DOORS: [(&str, &[&str]); 13] = [
     ("aya", &["probe"]),
     ("axum", &["agent"]),
     ("clap", &["age", "bar", "bench", "command", "top", "traffic", "whit"]),
@@ -22,6 +22,7 @@ const DOORS: [(&str, &[&str]); 12] = [
     ("lettre", &["notify"]),
     ("libc", &["probe"]),
     ("promql-parser", &["query"]),
+    ("pyo3", &["whit-python"]),
     ("ratatui", &["top"]),
     ("rusqlite", &["feeds", "store"]),
     ("rustls", &["checks", "http_client"]),

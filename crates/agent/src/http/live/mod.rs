@@ -30,8 +30,11 @@ const MAX_CPU_RATIO: f64 = 0.1;
 const BURST: Duration = Duration::from_millis(100);
 /// The most that is counted of what they have taken: four seconds later there are values again, whatever was sent.
 const MAX_SPENT: Duration = Duration::from_millis(500);
-/// The longest that the evaluation of a page's expressions at a tick may take: any client may send expressions.
-const MAX_AT_A_TICK: Duration = Duration::from_millis(50);
+/// The most CPU time that the evaluation of a page's expressions at a tick may take: any client may send expressions. How long it waits for
+/// a CPU meanwhile is no fault of the page: on a busy machine its values would be missing.
+const MAX_CPU_AT_A_TICK: Duration = Duration::from_millis(50);
+/// The longest that it may take: other pages wait for it.
+const MAX_AT_A_TICK: Duration = Duration::from_millis(500);
 /// The most pages that watch at a time, how many of them are reserved for root and the agent's user, and the most of another client.
 const MAX_WATCHERS: usize = 64;
 const RESERVED: usize = 16;
@@ -190,12 +193,14 @@ impl Live {
     ) -> Option<Arc<str>> {
         let (at_ms, before) = (recent.last_ms()?, probe::own_thread_cpu_time());
         let source = recent.seen_by(expressions.sees_all);
-        let values = answers::of_instant(queries, &source, at_ms, &|| cancellation.is_cancelled());
+        let used = || Duration::from_nanos(probe::own_thread_cpu_time().saturating_sub(before).0);
+        let is_over = || cancellation.is_cancelled() || used() >= MAX_CPU_AT_A_TICK;
+        let values = answers::of_instant(queries, &source, at_ms, &is_over);
         let text = bounded(&values, MAX_BYTES).map(Arc::<str>::from);
-        let cpu = probe::own_thread_cpu_time().saturating_sub(before);
+        let cpu = used();
         let mut state = self.lock();
         if !is_owner {
-            state.spent = (state.spent + Duration::from_nanos(cpu.0)).min(MAX_SPENT);
+            state.spent = (state.spent + cpu).min(MAX_SPENT);
         }
         // If the page is gone, the result has the errors of that, which are no other page's. Those of a timeout are.
         let is_kept = state.recent.last_ms() == Some(at_ms) && !cancellation.is_disconnected();

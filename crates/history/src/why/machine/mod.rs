@@ -42,7 +42,11 @@ pub(super) fn sentences(examiner: &Examiner<'_>) -> Result<Vec<Sentence>, QueryE
     ];
     let mut sentences = Vec::new();
     for trouble in troubles {
-        sentences.extend(trouble(examiner)?);
+        match trouble(examiner) {
+            // What rests on a part of its figures may be false.
+            Err(error) if examiner.is_partial(&error) => {}
+            found => sentences.extend(found?),
+        }
     }
     // Who computes is said already where others wait for it.
     if sentences.iter().any(|sentence| sentence.trouble != Trouble::Computing && sentence.culprit.is_some()) {
