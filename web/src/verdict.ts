@@ -47,7 +47,8 @@ export interface VerdictEvents {
 export class Verdict {
   /** Null: nothing is known yet of what is wrong. */
   private found: Sentence[] | null = null;
-  private values: (number | null)[] = OF_VERDICT.map(() => null);
+  /** Null: no answer has come yet. */
+  private values: (number | null)[] | null = null;
   private checks: Checks | null = null;
   private alerts = 0;
 
@@ -79,12 +80,13 @@ export class Verdict {
   }
 
   private draw(): void {
-    const place = element("verdict");
-    keep_focus(place, () => place.replaceChildren(...this.chips().map(chip)));
+    // Lines without figures would move what is below them, twice.
+    if (this.values === null) return;
+    const [place, chips] = [element("verdict"), this.chips(this.values)];
+    keep_focus(place, () => place.replaceChildren(...chips.map(chip)));
   }
 
-  private chips(): Chip[] {
-    const [cpu, used, total, cpu_waits, io_waits, memory_waits] = this.values;
+  private chips([cpu, used, total, cpu_waits, io_waits, memory_waits]: (number | null)[]): Chip[] {
     const chips = [this.state()];
     const by = (sort: string) => () => this.events.tasks(sort);
     chips.push({ text: `CPU ${written(cpu, "ratio")}`, name: "cpu", act: by("on_cpu") });
