@@ -142,6 +142,7 @@ pub fn restore_priority() {
 }
 
 /// The shortest slice that the kernel takes.
+#[cfg(target_os = "linux")]
 const MIN_SLICE_NS: u64 = 100_000;
 
 /// Asks for short slices for this thread (sched_setattr(2), heeded since Linux 6.12), which needs no privilege: among tasks that wait for

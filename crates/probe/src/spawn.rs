@@ -79,6 +79,7 @@ pub fn own_program() -> OsString {
 
 /// Names this process as its program is called, if the first of its words is [`own_program`]: the kernel names it after the last part of
 /// the path, which is "exe" then, in every list of tasks.
+#[cfg_attr(not(target_os = "linux"), expect(unused_variables))]
 pub fn name_after_program(first_word: &OsStr) {
     #[cfg(target_os = "linux")]
     if first_word == own_program() {
