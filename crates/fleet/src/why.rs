@@ -4,7 +4,7 @@
 //! not go out. In place of their counters stand the recorded expressions by program.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
@@ -56,7 +56,7 @@ const LOOK_STEP_MS: i64 = 300_000;
 
 impl Fleet {
     /// Examines a window of a machine, as far as the store has it. After the deadline nothing more is asked, and no more than so many samples.
-    /// If few questions have no answer, what rests on them is missing, and said to be.
+    /// If the store does not answer a few questions, nothing is said of what needs these answers, and the findings name it.
     ///
     /// # Errors
     /// If the store does not answer, has no such machine, or has nothing of it in the window.
@@ -78,7 +78,6 @@ impl Fleet {
             most_points,
             cached: RefCell::default(),
             points: Cell::new(0),
-            unanswered: RefCell::default(),
             containers: ContainerNames::default(),
         };
         let Some([first_ms, last_ms]) = extent_ms(&past.samples(EACH_TICK, window.from_ms, window.to_ms)?)
@@ -152,6 +151,8 @@ fn in_steps(window: Window) -> Asked {
 
 /// Series with their samples. A copy costs nothing.
 type SampledSeries = Rc<[(SeriesName, Arc<Vec<Point>>)]>;
+/// A metric, and two times in milliseconds since 1970.
+type Range = (String, i64, i64);
 
 /// What the store has of a machine.
 struct StoredMachine<'f> {
@@ -162,12 +163,10 @@ struct StoredMachine<'f> {
     begins_ms: Option<i64>,
     deadline: Instant,
     most_points: usize,
-    /// The samples of metrics between two times, as they were read; of an instant if both are the same.
-    cached: RefCell<HashMap<(String, i64, i64), SampledSeries>>,
+    /// The samples of metrics between two times, as they were read; of an instant if both are the same; an error if the store did not answer.
+    cached: RefCell<BTreeMap<Range, Result<SampledSeries, String>>>,
     /// How many samples were read.
     points: Cell<usize>,
-    /// The metrics, and between which times, that the store did not answer for, and what it said.
-    unanswered: RefCell<BTreeMap<(String, i64, i64), String>>,
     /// None: the store has their names as labels.
     containers: ContainerNames,
 }
@@ -195,12 +194,18 @@ impl StoredMachine<'_> {
     }
 
     /// Returns the samples of a metric between two times in milliseconds since 1970, both included, without the labels of the machine; at one
-    /// instant the newest.
+    /// instant the newest. The store is asked once for each, also if it does not answer.
     fn samples(&self, metric: &str, from_ms: i64, to_ms: i64) -> Result<SampledSeries, String> {
         let key = (metric.to_owned(), from_ms, to_ms);
         if let Some(cached) = self.cached.borrow().get(&key) {
-            return Ok(SampledSeries::clone(cached));
+            return cached.clone();
         }
+        let read = self.read(metric, from_ms, to_ms);
+        self.cached.borrow_mut().insert(key, read.clone());
+        read
+    }
+
+    fn read(&self, metric: &str, from_ms: i64, to_ms: i64) -> Result<SampledSeries, String> {
         let (selector, length_ms) = (self.selector(metric), to_ms - from_ms);
         let answer = match length_ms {
             0 => self.ask(&selector, Asked::At { at_ms: to_ms })?,
@@ -230,30 +235,15 @@ impl StoredMachine<'_> {
             return Err("the store has too many samples of that time: ask about less".to_owned());
         }
         let shared = |(name, points)| (name, Arc::new(points));
-        let series: SampledSeries = series.into_iter().map(shared).collect();
-        self.cached.borrow_mut().insert(key, SampledSeries::clone(&series));
-        Ok(series)
-    }
-
-    /// Returns the samples of a metric as [`Self::samples`] does. What the store does not answer is noted, and not asked for again.
-    fn samples_or_note(&self, metric: &str, from_ms: i64, to_ms: i64) -> Result<SampledSeries, String> {
-        let key = (metric.to_owned(), from_ms, to_ms);
-        if let Some(error) = self.unanswered.borrow().get(&key) {
-            return Err(error.clone());
-        }
-        let found = self.samples(metric, from_ms, to_ms);
-        if let Err(error) = &found {
-            self.unanswered.borrow_mut().insert(key, error.clone());
-        }
-        found
+        Ok(series.into_iter().map(shared).collect())
     }
 
     /// Returns the metrics that the store did not answer for, and what it said.
     fn unanswered(&self) -> Vec<String> {
-        let unanswered = self.unanswered.borrow();
-        let by_metric: BTreeMap<&str, &str> =
-            unanswered.iter().map(|((metric, ..), error)| (metric.as_str(), error.as_str())).collect();
-        let named = |(metric, error): (&str, &str)| {
+        let cached = self.cached.borrow();
+        let errors = cached.iter().filter_map(|((metric, ..), read)| Some((metric, read.as_ref().err()?)));
+        let by_metric: BTreeMap<&String, &String> = errors.collect();
+        let named = |(metric, error): (&String, &String)| {
             let error: String = error.chars().take(MAX_ERROR_CHARS).collect();
             format!("what rests on {metric}, for which the store has no answer: {error}")
         };
@@ -268,7 +258,7 @@ impl StoredMachine<'_> {
         is_part: bool,
         [from_ms, to_ms]: [i64; 2],
     ) -> Result<SampledSeries, String> {
-        let series = self.samples_or_note(recorded, from_ms, to_ms + RATE_MS)?;
+        let series = self.samples(recorded, from_ms, to_ms + RATE_MS)?;
         let counter = |(name, rates): &(SeriesName, Arc<Vec<Point>>)| {
             let mut name = name.clone();
             name.set(METRIC, metric);
@@ -319,8 +309,8 @@ impl Source for StoredMachine<'_> {
                 self.counter(metric, recorded.unwrap_or(MEMORY), recorded.is_none(), range)?
             }
             // Of a series that has ended an instant knows, and not a range.
-            None if selection.is_newest => self.samples_or_note(metric, selection.to_ms, selection.to_ms)?,
-            None => self.samples_or_note(metric, selection.from_ms, selection.to_ms)?,
+            None if selection.is_newest => self.samples(metric, selection.to_ms, selection.to_ms)?,
+            None => self.samples(metric, selection.from_ms, selection.to_ms)?,
         };
         let selected = series.iter().filter(|(name, _)| selection.is_met_by(name)).cloned();
         Ok(selected.map(|(name, points)| Series { name, samples: Samples::Points(points) }).collect())
@@ -337,10 +327,11 @@ impl MachinePast for StoredMachine<'_> {
     }
 
     fn is_partial(&self, error: &QueryError) -> bool {
-        let unanswered = self.unanswered.borrow();
+        let cached = self.cached.borrow();
+        let unanswered: Vec<&String> = cached.values().filter_map(|read| read.as_ref().err()).collect();
         let is_over = Instant::now() >= self.deadline || self.points.get() > self.most_points;
         let QueryError::Unreadable(error) = error else { return false };
-        !is_over && unanswered.len() <= MAX_UNANSWERED && unanswered.values().any(|noted| noted == error)
+        !is_over && unanswered.len() <= MAX_UNANSWERED && unanswered.contains(&error)
     }
 
     fn begins_ms(&self) -> Option<i64> {

@@ -9,8 +9,8 @@ use crate::sysctl;
 /// line feed (proc_sys(5)). `name` is a name with dots; on Linux it may have slashes instead, and where both occur the first of them separates.
 ///
 /// # Errors
-/// `NotFound` if there is no such parameter, `PermissionDenied` if it may not be read. Any other error means that the name is that of
-/// a group of parameters, or that the machine cannot be opened.
+/// `NotFound` if there is no such parameter, `PermissionDenied` if it may not be read. With any other error, `name` is a
+/// group of parameters, or the machine cannot be opened.
 pub fn parameter(roots: &Roots, name: &str) -> io::Result<Vec<u8>> {
     if name.contains('\0') {
         return Err(io::ErrorKind::NotFound.into());

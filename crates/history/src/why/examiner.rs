@@ -48,7 +48,7 @@ impl<'p> Examiner<'p> {
         Self { past, limits, window, begins_ms, sees_all, knows_cgroups }
     }
 
-    /// Returns whether the troubles that do not rest on what failed can be told of.
+    /// As [`MachinePast::is_partial`].
     pub(super) fn is_partial(&self, error: &QueryError) -> bool {
         self.past.is_partial(error)
     }

@@ -19,7 +19,7 @@ pub trait MachinePast {
     /// If it cannot be read.
     fn watched(&self, range: [i64; 2], limits: &Limits<'_>) -> Result<WatchedSummary, QueryError>;
 
-    /// Returns whether an error of an answer concerns nothing but what rests on that answer: no such trouble is told of, and others are.
+    /// Returns whether an error means that one answer is missing, and no more: only the troubles that need this answer are left out.
     fn is_partial(&self, _error: &QueryError) -> bool {
         false
     }

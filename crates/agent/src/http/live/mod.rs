@@ -30,8 +30,8 @@ const MAX_CPU_RATIO: f64 = 0.1;
 const BURST: Duration = Duration::from_millis(100);
 /// The most that is counted of what they have taken: four seconds later there are values again, whatever was sent.
 const MAX_SPENT: Duration = Duration::from_millis(500);
-/// The most CPU time that the evaluation of a page's expressions at a tick may take: any client may send expressions. How long it waits for
-/// a CPU meanwhile is no fault of the page: on a busy machine its values would be missing.
+/// The most CPU time that the evaluation of a page's expressions at a tick may take: any client may send expressions. By the
+/// clock, a page would have no values on a busy machine, where the evaluation waits for a CPU.
 const MAX_CPU_AT_A_TICK: Duration = Duration::from_millis(50);
 /// The longest that it may take: other pages wait for it.
 const MAX_AT_A_TICK: Duration = Duration::from_millis(500);
