@@ -43,6 +43,7 @@ export const launch = () => chromium.launch({ executablePath: CHROMIUM, args: ["
 /** Opens a page of a browser or of a context. What it waits for comes within the time of a test, on a machine of any speed. */
 export async function page_of(place, options) {
   const page = await place.newPage(options);
+  opened = page;
   page.setDefaultTimeout(MAX_WAIT_MS);
   page.context().setDefaultTimeout(MAX_WAIT_MS);
   return page;
@@ -50,6 +51,9 @@ export async function page_of(place, options) {
 
 /** The longest that a page waits for something. */
 const MAX_WAIT_MS = 120_000;
+
+/** The page that was opened last: where it is stands in a failure. */
+let opened;
 
 /** What the browser itself says of an agent that answers others first. */
 const BUSY = "the server responded with a status of 503";
@@ -68,7 +72,7 @@ export async function until(what, look) {
     if (found) return found;
     await rest(100);
   }
-  assert.fail(`never: ${what}`);
+  assert.fail(`never: ${what}${opened ? `, at ${opened.url()}` : ""}`);
 }
 
 /** Presses something where `hover` leads the mouse. What comes above it between a move and the press moves it away: then something else is
