@@ -4,6 +4,9 @@
 /** A release that is never reported, as of a click that opens a menu, is assumed after this time without a move. */
 const MAX_MS = 10_000;
 
+/** Where a press marks a part of the time. */
+const MARKED = ".u-over, #timeline";
+
 let is_pressed = false;
 let limit = 0;
 /** What waits for the release, in its order. */
@@ -16,6 +19,10 @@ export function watch_presses(): void {
     // The click follows the release.
     addEventListener(end, () => setTimeout(released), true);
   }
+  // Text that is selected may lie below: the press would begin to drag it, and end for the plot without a release.
+  addEventListener("dragstart", (event) => {
+    if (event.target instanceof Element && event.target.closest(MARKED) !== null) event.preventDefault();
+  });
   // Of the window alone: elements lose the focus by the press itself, which is seen in the capturing phase.
   addEventListener("blur", released);
   // A part of a plot may be marked slowly. A move without a button says nothing: browsers make such ones when something moves below the pointer.
@@ -26,7 +33,7 @@ export function watch_presses(): void {
 
 function pressed(event: PointerEvent): void {
   const is_click = event.isPrimary && event.button === 0 && !event.ctrlKey;
-  if (!is_click || !(event.target instanceof Element) || event.target.closest("a, button, .u-over, #timeline") === null) return;
+  if (!is_click || !(event.target instanceof Element) || event.target.closest(`a, button, ${MARKED}`) === null) return;
   is_pressed = true;
   wait_on();
 }

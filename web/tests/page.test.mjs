@@ -39,6 +39,11 @@ async function open(hash = "", options = {}) {
 const shown = (page) => new URLSearchParams(new URL(page.url()).hash.slice(1));
 const plot = (page, title) => page.locator(`figure[aria-label^="${title}:"]`);
 const row = (page, name) => page.locator(`#tasks tbody tr:has(a:text-is("${name}"))`).first();
+/** Leads the mouse over a part of a plot, where it is then: answers that come meanwhile may move it. */
+async function hover(over, part) {
+  const { width, height } = await over.boundingBox();
+  await over.hover({ position: { x: width * part, y: height / 2 } });
+}
 
 test("plots and tasks go on with every tick", async () => {
   const page = await open();
@@ -79,18 +84,33 @@ test("the cursor shows the tasks under it, a click keeps them", async () => {
   await page.close();
 });
 
+test("dragging zooms where text is selected", async () => {
+  const page = await open();
+  const all_is_selected = () => page.evaluate(() => getSelection().selectAllChildren(document.body));
+  await all_is_selected();
+  const over = plot(page, "Memory").locator(".u-over");
+  await press(page, over, () => hover(over, 0.1));
+  await hover(over, 0.4);
+  await page.mouse.up();
+  await until("a window in the address", () => shown(page).get("end"));
+  await all_is_selected();
+  const { x, y, width } = await page.locator("#timeline svg").boundingBox();
+  const before = page.url();
+  await page.mouse.move(x + width * 0.6, y + 5);
+  await page.mouse.down();
+  await page.mouse.move(x + width * 0.8, y + 5, { steps: 5 });
+  await page.mouse.up();
+  await until("a part of the strip", () => page.url() !== before);
+  await page.close();
+});
+
 test("dragging zooms, and all of history is a click away", async () => {
   const page = await open();
   const over = plot(page, "Memory").locator(".u-over");
-  // Answers that come meanwhile may move it: each time it is where it is then.
-  const to = async (part) => {
-    const { width, height } = await over.boundingBox();
-    await over.hover({ position: { x: width * part, y: height / 2 } });
-  };
-  await press(page, over, () => to(0.1));
+  await press(page, over, () => hover(over, 0.1));
   // Slowly: while a part is marked, nothing may be drawn anew.
   for (const part of [0.2, 0.3, 0.4]) {
-    await to(part);
+    await hover(over, part);
     await rest(2000);
   }
   await page.mouse.up();
