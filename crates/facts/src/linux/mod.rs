@@ -6,6 +6,7 @@
 pub mod arcstats;
 pub mod backlight;
 pub mod bpf_task;
+pub mod btf;
 pub mod cgroup;
 pub mod cgroup_cpu;
 pub mod cgroup_io;

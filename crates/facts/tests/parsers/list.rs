@@ -67,6 +67,11 @@ pub(crate) const OTHERS: &[(&str, Parse)] = &[
         linux::net_attributes::LinkKind::new(bytes, bytes, false);
         Ok(())
     }),
+    ("btf", |bytes| linux::btf::part(bytes, &[b"int"]).map(drop)),
+    ("object", |bytes| {
+        linux::btf::of_object(bytes);
+        Ok(())
+    }),
     ("nl80211", |bytes| {
         let mut station = linux::nl80211::Station::default();
         station.take_interface(linux::genetlink::Attributes(bytes));

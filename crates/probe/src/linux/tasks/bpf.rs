@@ -17,13 +17,14 @@
 
 use std::error::Error;
 use std::fmt::Write;
-use std::io;
+use std::{fs, io};
 
 use aya::maps::MapType;
 use aya::programs::{BtfTracePoint, Iter, ProgramError};
 use aya::sys::is_map_supported;
-use aya::{Btf, EbpfError, EbpfLoader};
+use aya::{Btf, EbpfError, EbpfLoader, Endianness};
 use facts::linux::bpf_task::{EndOfRound, Item, Items};
+use facts::linux::btf;
 use facts::sample::{Absence, Clock};
 use facts::task::Accounting;
 use facts::task::store::TaskStore;
@@ -40,7 +41,10 @@ use crate::sys::{
 };
 use crate::task_source::Refused;
 
+const TYPES: &str = "/sys/kernel/btf/vmlinux";
 const OBJECT: &[u8] = aya::include_bytes_aligned!("../../bpf/tasks.bpf.o");
+/// What is iterated over.
+const ITERATOR: &str = "task";
 /// The names of the iterator programs in the object: [`WHOLE`] reports all threads, [`CHANGES`] those that changed.
 const WHOLE: &str = "tasks";
 const CHANGES: &str = "changes";
@@ -248,7 +252,7 @@ fn round(
 
 /// The size of the kernel's BTF in bytes. Zero if there is none: [`load`] then returns the error.
 fn types_bytes() -> u64 {
-    statat(CWD, "/sys/kernel/btf/vmlinux", AtFlags::empty()).map_or(0, |found| found.st_size.cast_unsigned())
+    statat(CWD, TYPES, AtFlags::empty()).map_or(0, |found| found.st_size.cast_unsigned())
 }
 
 /// Returns true if this amount of memory can be allocated. Rust aborts the process if an allocation fails while aya parses the BTF.
@@ -260,9 +264,19 @@ fn can_reserve(bytes: u64) -> bool {
     is_reserved
 }
 
+/// The types that the programs need, and where they are attached, as the kernel has them. All of them would take aya five times as long.
+fn types_of_tasks() -> Result<Btf, Box<dyn Error>> {
+    let own = btf::of_object(OBJECT).ok_or("the object has none")?;
+    let iterator = format!("bpf_iter_{ITERATOR}");
+    let tracepoints = [FREED, EXITING, EXECUTED].map(|(_, tracepoint)| format!("btf_trace_{tracepoint}"));
+    let mut names = btf::names(own)?;
+    names.extend(tracepoints.iter().chain([&iterator]).map(String::as_bytes));
+    Ok(Btf::parse(&btf::part(&fs::read(TYPES)?, &names)?, Endianness::default())?)
+}
+
 fn load() -> Result<Links, Refused> {
-    let no_types = |error| Refused::new(Absence::Unsupported, format!("no BTF: {error}"));
-    let types = Btf::from_sys_fs().map_err(no_types)?;
+    let types =
+        types_of_tasks().map_err(|error| Refused::new(Absence::Unsupported, format!("no BTF: {error}")))?;
     // Where bpf(2) is not permitted, as by a container's seccomp filter, aya would say that the kernel lacks what the program needs.
     is_map_supported(MapType::Array).map_err(|error| refused(&error))?;
     let mut loader = EbpfLoader::new();
@@ -271,7 +285,7 @@ fn load() -> Result<Links, Refused> {
         let program: Option<&mut Iter> = loaded.program_mut(name).and_then(|program| program.try_into().ok());
         let program = program
             .ok_or_else(|| Refused::new(Absence::Malformed, format!("the object has no iterator {name}")))?;
-        program.load("task", &types).map_err(|error| refused(&error))?;
+        program.load(ITERATOR, &types).map_err(|error| refused(&error))?;
         let descriptor = program.fd().map_err(|error: ProgramError| refused(&error))?;
         bpf_link_iterator(descriptor.as_fd()).map_err(|error| refused(&error))
     };

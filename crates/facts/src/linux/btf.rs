@@ -1,0 +1,344 @@
+//! BTF: the types of a kernel, or of an object of BPF. Documentation/bpf/btf.rst; /sys/kernel/btf/vmlinux since 5.4.
+//!
+//! A kernel has some 130,000 types, and a program that reads its tasks needs a few hundred. [`part`] makes all others as short as they can
+//! be, and leaves out those behind the last one, so that reading them costs a loader little. Ids are those of the kernel.
+
+use foldhash::HashSet;
+use memchr::memchr;
+
+use crate::cursor::Malformed;
+
+const MAGIC: u16 = 0xeb9f;
+/// Magic, version, flags, length of the header, then place and length of types and strings, counted from the end of the header.
+const HEADER_BYTES: usize = 24;
+/// What all kinds begin with: name, kind and count, then a size or a type.
+const TYPE_BYTES: usize = 12;
+/// In a structure: name, type and place of one of its members.
+const MEMBER_BYTES: usize = 12;
+/// A hundred times as many as a kernel has.
+const MAX_TYPES: usize = 1 << 24;
+
+/// What a type is (BTF_KIND_*).
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Kind(u8);
+
+impl Kind {
+    const ARRAY: Self = Self(3);
+    const STRUCT: Self = Self(4);
+    const UNION: Self = Self(5);
+    const ENUM: Self = Self(6);
+    const FORWARD: Self = Self(7);
+    const TYPEDEF: Self = Self(8);
+    const VOLATILE: Self = Self(9);
+    const CONST: Self = Self(10);
+    const RESTRICT: Self = Self(11);
+    const TYPE_TAG: Self = Self(18);
+    const ENUM64: Self = Self(19);
+
+    /// The bytes behind [`TYPE_BYTES`]; `None` if the kind is not known, and with it where the next type begins.
+    fn more_bytes(self, count: usize) -> Option<usize> {
+        Some(match self.0 {
+            // Pointer, forward declaration, typedef, volatile, const, restrict, function, float, type tag.
+            2 | 7..=12 | 16 | 18 => 0,
+            // Integer, variable, declaration tag.
+            1 | 14 | 17 => 4,
+            // Array.
+            3 => 12,
+            // Structure, union, section, enumeration of 64 bits.
+            4 | 5 | 15 | 19 => 12 * count,
+            // Enumeration, signature of a function.
+            6 | 13 => 8 * count,
+            _ => return None,
+        })
+    }
+}
+
+/// A type, as it stands there.
+#[derive(Clone, Copy)]
+struct Type<'a> {
+    bytes: &'a [u8],
+}
+
+impl<'a> Type<'a> {
+    /// The one that the bytes begin with.
+    fn first(bytes: &'a [u8]) -> Option<Self> {
+        let head = Type { bytes: bytes.get(..TYPE_BYTES)? };
+        Some(Type { bytes: bytes.get(..TYPE_BYTES + head.kind().more_bytes(head.count())?)? })
+    }
+
+    fn kind(self) -> Kind {
+        Kind((self.word(4) >> 24) as u8 & 0x1f)
+    }
+
+    fn count(self) -> usize {
+        (self.word(4) & 0xffff) as usize
+    }
+
+    fn word(self, at: usize) -> u32 {
+        word(self.bytes, at).unwrap_or_default()
+    }
+
+    fn name_at(self) -> usize {
+        self.word(0) as usize
+    }
+
+    /// Calls a function with the id of each type that this one has in itself: not what it points to.
+    fn each_within(self, mut found: impl FnMut(usize)) {
+        match self.kind() {
+            Kind::STRUCT | Kind::UNION => {
+                (0..self.count())
+                    .for_each(|member| found(self.word(TYPE_BYTES + member * MEMBER_BYTES + 4) as usize));
+            }
+            Kind::ARRAY => found(self.word(TYPE_BYTES) as usize),
+            Kind::TYPEDEF | Kind::VOLATILE | Kind::CONST | Kind::RESTRICT | Kind::TYPE_TAG => {
+                found(self.word(8) as usize);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// All types of a BTF.
+struct Types<'a> {
+    header: &'a [u8],
+    strings: &'a [u8],
+    /// By id, which counts from 1: 0 is `void`, and stands here without bytes.
+    types: Vec<Type<'a>>,
+}
+
+impl<'a> Types<'a> {
+    fn parse(btf: &'a [u8]) -> Result<Self, Malformed> {
+        let malformed = |expected| Malformed { offset: 0, expected };
+        let header = btf.get(..HEADER_BYTES).ok_or(malformed("the header of a BTF"))?;
+        if !header.starts_with(&MAGIC.to_ne_bytes()) {
+            return Err(malformed("a BTF in the byte order of this machine"));
+        }
+        let field = |at| word(header, at).map_or(0, |field| field as usize);
+        let section = |at, length| {
+            let from = field(4).checked_add(field(at))?;
+            btf.get(from..from.checked_add(field(length))?)
+        };
+        let types = section(8, 12).ok_or(malformed("the section of types"))?;
+        let strings = section(16, 20).ok_or(malformed("the section of strings"))?;
+        let void = Type { bytes: &[] };
+        let mut all = Self { header, strings, types: vec![void] };
+        let mut rest = types;
+        while !rest.is_empty() {
+            let offset = HEADER_BYTES + types.len() - rest.len();
+            let found = Type::first(rest).filter(|_| all.types.len() < MAX_TYPES);
+            let found = found.ok_or(Malformed { offset, expected: "a type of a known kind" })?;
+            rest = &rest[found.bytes.len()..];
+            all.types.push(found);
+        }
+        Ok(all)
+    }
+
+    /// Without a name it is empty.
+    fn name(&self, of: Type<'_>) -> &'a [u8] {
+        let rest = self.strings.get(of.name_at()..).unwrap_or_default();
+        &rest[..memchr(0, rest).unwrap_or(rest.len())]
+    }
+
+    /// Which types have one of these names, and which are within those; by id.
+    fn needed(&self, names: &HashSet<&[u8]>) -> Vec<bool> {
+        let mut is_needed = vec![false; self.types.len()];
+        let named = |found: Type<'_>| found.name_at() != 0 && names.contains(self.name(found));
+        let mut waiting: Vec<usize> = (1..self.types.len()).filter(|id| named(self.types[*id])).collect();
+        while let Some(id) = waiting.pop() {
+            let Some(found) = self.types.get(id).filter(|_| !is_needed[id]) else { continue };
+            is_needed[id] = true;
+            found.each_within(|id| waiting.push(id));
+        }
+        is_needed
+    }
+}
+
+/// The part of a BTF that has the types of these names, whatever their kind, and all that is within them. The others up to the last of
+/// those are forward declarations without a name, so that ids are the same.
+///
+/// # Errors
+/// If it is none of this machine's byte order, or has a type of an unknown kind.
+pub fn part(btf: &[u8], names: &[&[u8]]) -> Result<Vec<u8>, Malformed> {
+    let all = Types::parse(btf)?;
+    let is_needed = all.needed(&names.iter().copied().collect());
+    let last = is_needed.iter().rposition(|is| *is).unwrap_or(0);
+    let blank = [0, u32::from(Kind::FORWARD.0) << 24, 0].map(u32::to_ne_bytes);
+    let mut part = Vec::with_capacity(HEADER_BYTES + last * TYPE_BYTES + all.strings.len());
+    part.extend_from_slice(&all.header[..4]);
+    part.resize(HEADER_BYTES, 0);
+    for (found, is_needed) in all.types[1..=last].iter().zip(&is_needed[1..]) {
+        part.extend_from_slice(if *is_needed { found.bytes } else { blank.as_flattened() });
+    }
+    let types_length = part.len() - HEADER_BYTES;
+    part.extend_from_slice(all.strings);
+    let fields = [HEADER_BYTES, 0, types_length, types_length, all.strings.len()];
+    for (field, place) in fields.into_iter().zip(part[4..].chunks_exact_mut(4)) {
+        let field = u32::try_from(field)
+            .map_err(|_| Malformed { offset: 4, expected: "sections of 4 GiB at most" })?;
+        place.copy_from_slice(&field.to_ne_bytes());
+    }
+    Ok(part)
+}
+
+/// The names of structures, unions and enumerations, as the kernel has them: without what follows "___", which tells two layouts of one
+/// type apart.
+///
+/// # Errors
+/// As [`part`] has them.
+pub fn names(btf: &[u8]) -> Result<Vec<&[u8]>, Malformed> {
+    let all = Types::parse(btf)?;
+    let is_laid_out =
+        |found: &Type<'_>| [Kind::STRUCT, Kind::UNION, Kind::ENUM, Kind::ENUM64].contains(&found.kind());
+    let names = all.types.iter().copied().filter(is_laid_out).map(|found| {
+        let name = all.name(found);
+        &name[..memchr::memmem::find(name, b"___").unwrap_or(name.len())]
+    });
+    Ok(names.filter(|name| !name.is_empty()).collect())
+}
+
+/// The BTF in an object of BPF: its section `.BTF`, elf(5). `None` if it has none, or is not of 64 bits and this machine's byte order.
+pub fn of_object(elf: &[u8]) -> Option<&[u8]> {
+    let is_ours = elf.starts_with(b"\x7fELF\x02")
+        && elf.get(5) == Some(&if cfg!(target_endian = "little") { 1 } else { 2 });
+    if !is_ours {
+        return None;
+    }
+    let place = |header: &'_ [u8], at: usize| {
+        let bytes = header.get(at..at + 8)?.try_into().ok()?;
+        usize::try_from(u64::from_ne_bytes(bytes)).ok()
+    };
+    let half = |at: usize| Some(usize::from(u16::from_ne_bytes(elf.get(at..at + 2)?.try_into().ok()?)));
+    let (headers_at, header_bytes, count, of_names) =
+        (place(elf, 0x28)?, half(0x3a)?, half(0x3c)?, half(0x3e)?);
+    let header = |index: usize| {
+        let from = headers_at.checked_add(index * header_bytes)?;
+        elf.get(from..from.checked_add(header_bytes)?)
+    };
+    let section = |header| {
+        let from = place(header, 0x18)?;
+        elf.get(from..from.checked_add(place(header, 0x20)?)?)
+    };
+    let names = section(header(of_names)?)?;
+    let is_btf = |header: &&[u8]| {
+        word(header, 0)
+            .and_then(|at| names.get(at as usize..))
+            .is_some_and(|name| name.starts_with(b".BTF\0"))
+    };
+    section((0..count).filter_map(header).find(is_btf)?)
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INTEGER: u8 = 1;
+    const POINTER: u8 = 2;
+    const FUNCTION: u8 = 12;
+    const SIGNATURE: u8 = 13;
+
+    /// A BTF of types, each with its name, kind, count, third word and what follows.
+    fn written(types: &[(&str, u8, u32, u32, &[u32])]) -> Vec<u8> {
+        let (mut strings, mut bytes) = (vec![0], Vec::new());
+        for (name, kind, count, third, more) in types {
+            let name_at = if name.is_empty() { 0 } else { strings.len() };
+            strings.extend(name.bytes().chain([0]).filter(|_| !name.is_empty()));
+            let words = [u32::try_from(name_at).unwrap(), u32::from(*kind) << 24 | count, *third];
+            bytes.extend(words.iter().chain(*more).flat_map(|word| word.to_ne_bytes()));
+        }
+        let [types_length, strings_length] =
+            [bytes.len(), strings.len()].map(|length| u32::try_from(length).unwrap());
+        let header =
+            [24, 0, types_length, types_length, strings_length].into_iter().flat_map(u32::to_ne_bytes);
+        MAGIC.to_ne_bytes().into_iter().chain([1, 0]).chain(header).chain(bytes).chain(strings).collect()
+    }
+
+    fn kernel() -> Vec<u8> {
+        written(&[
+            ("int", INTEGER, 0, 4, &[32]),
+            ("file", Kind::STRUCT.0, 1, 4, &[0, 1, 0]),
+            ("", POINTER, 0, 2, &[]),
+            ("ids", Kind::TYPEDEF.0, 0, 5, &[]),
+            ("", Kind::ARRAY.0, 0, 0, &[1, 1, 8]),
+            ("task", Kind::STRUCT.0, 2, 40, &[0, 3, 0, 0, 4, 64]),
+            ("", SIGNATURE, 1, 0, &[0, 3]),
+            ("bpf_iter_task", FUNCTION, 1, 7, &[]),
+            ("unlink", FUNCTION, 1, 7, &[]),
+        ])
+    }
+
+    /// Kind and name of each type.
+    fn listed(btf: &[u8]) -> Vec<(u8, String)> {
+        let all = Types::parse(btf).unwrap();
+        let listed =
+            |found: &Type<'_>| (found.kind().0, String::from_utf8(all.name(*found).to_vec()).unwrap());
+        all.types[1..].iter().map(listed).collect()
+    }
+
+    #[test]
+    fn a_part_has_what_is_within_its_types_under_the_same_ids() {
+        let part = part(&kernel(), &[b"task", b"bpf_iter_task"]).unwrap();
+        let blank = (7, "");
+        let right = [
+            (1, "int"),
+            // A task points to it.
+            blank,
+            (2, ""),
+            (8, "ids"),
+            (3, ""),
+            (4, "task"),
+            blank,
+            (12, "bpf_iter_task"),
+        ];
+        assert_eq!(listed(&part), right.map(|(kind, name)| (kind, name.to_owned())));
+    }
+
+    #[test]
+    fn a_part_of_nothing_has_no_types() {
+        assert_eq!(listed(&part(&kernel(), &[b"tas", b"tasks", b""]).unwrap()), []);
+    }
+
+    #[test]
+    fn a_part_is_a_part_of_itself() {
+        let names: &[&[u8]] = &[b"ids", b"unlink"];
+        let once = part(&kernel(), names).unwrap();
+        assert_eq!(part(&once, names).unwrap(), once);
+    }
+
+    #[test]
+    fn layouts_of_one_type_have_one_name() {
+        let own = written(&[
+            ("mm_struct___before_6_2", Kind::STRUCT.0, 0, 0, &[]),
+            ("u32", Kind::TYPEDEF.0, 0, 1, &[]),
+        ]);
+        assert_eq!(names(&own).unwrap(), [b"mm_struct"]);
+    }
+
+    #[test]
+    fn what_is_cut_off_is_malformed() {
+        let whole = kernel();
+        assert!((0..whole.len()).all(|length| part(&whole[..length], &[b"task"]).is_err()));
+        let unknown = written(&[("int", INTEGER, 0, 4, &[32]), ("new", 31, 0, 0, &[])]);
+        let malformed = Malformed { offset: HEADER_BYTES + 16, expected: "a type of a known kind" };
+        assert_eq!(part(&unknown, &[b"int"]), Err(malformed));
+    }
+
+    #[test]
+    fn a_type_within_itself_ends() {
+        let endless = written(&[
+            ("a", Kind::TYPEDEF.0, 0, 2, &[]),
+            ("b", Kind::CONST.0, 0, 1, &[]),
+            ("c", Kind::TYPEDEF.0, 0, 99, &[]),
+        ]);
+        assert_eq!(listed(&part(&endless, &[b"a", b"c"]).unwrap()).len(), 3);
+    }
+
+    #[test]
+    fn an_object_that_is_none_has_no_types() {
+        assert_eq!(of_object(b"\x7fELF\x02\x01"), None);
+        assert_eq!(of_object(&[0xff; 64]), None);
+    }
+}
