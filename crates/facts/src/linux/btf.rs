@@ -1,10 +1,10 @@
 //! BTF: the types of a kernel, or of an object of BPF. Documentation/bpf/btf.rst; /sys/kernel/btf/vmlinux since 5.4.
 //!
-//! A kernel has some 130,000 types, and a program that reads its tasks needs a few hundred. [`part`] makes all others as short as they can
-//! be, and leaves out those behind the last one, so that reading them costs a loader little. Ids are those of the kernel.
+//! A kernel has some 130,000 types, and a program that reads its tasks needs a few hundred. [`Types::part`] makes all others as short as
+//! they can be, and leaves out those behind the last one, so that reading them costs a loader little.
 
 use foldhash::HashSet;
-use memchr::memchr;
+use memchr::{memchr, memmem};
 
 use crate::cursor::Malformed;
 
@@ -32,6 +32,7 @@ impl Kind {
     const VOLATILE: Self = Self(9);
     const CONST: Self = Self(10);
     const RESTRICT: Self = Self(11);
+    const FUNCTION: Self = Self(12);
     const TYPE_TAG: Self = Self(18);
     const ENUM64: Self = Self(19);
 
@@ -99,7 +100,7 @@ impl<'a> Type<'a> {
 }
 
 /// All types of a BTF.
-struct Types<'a> {
+pub struct Types<'a> {
     header: &'a [u8],
     strings: &'a [u8],
     /// By id, which counts from 1: 0 is `void`, and stands here without bytes.
@@ -107,7 +108,11 @@ struct Types<'a> {
 }
 
 impl<'a> Types<'a> {
-    fn parse(btf: &'a [u8]) -> Result<Self, Malformed> {
+    /// Parses it.
+    ///
+    /// # Errors
+    /// If it is none of this machine's byte order, or has a type of an unknown kind.
+    pub fn parse(btf: &'a [u8]) -> Result<Self, Malformed> {
         let malformed = |expected| Malformed { offset: 0, expected };
         let header = btf.get(..HEADER_BYTES).ok_or(malformed("the header of a BTF"))?;
         if !header.starts_with(&MAGIC.to_ne_bytes()) {
@@ -133,6 +138,55 @@ impl<'a> Types<'a> {
         Ok(all)
     }
 
+    /// The id of the function of this name.
+    pub fn function(&self, name: &str) -> Option<u32> {
+        self.id(Kind::FUNCTION, name)
+    }
+
+    /// The id of the type that is defined under this name.
+    pub fn typedef(&self, name: &str) -> Option<u32> {
+        self.id(Kind::TYPEDEF, name)
+    }
+
+    fn id(&self, kind: Kind, name: &str) -> Option<u32> {
+        let is_it = |found: &Type<'_>| found.kind() == kind && self.name(*found) == name.as_bytes();
+        let after_void = self.types[1..].iter().position(is_it)?;
+        u32::try_from(after_void + 1).ok()
+    }
+
+    /// The names of structures, unions and enumerations, as the kernel has them: without what follows "___", which tells two layouts of
+    /// one type apart.
+    pub fn layouts(&self) -> impl Iterator<Item = &'a [u8]> {
+        let is_layout =
+            |found: &Type<'_>| [Kind::STRUCT, Kind::UNION, Kind::ENUM, Kind::ENUM64].contains(&found.kind());
+        let names = self.types[1..].iter().copied().filter(is_layout).map(|found| self.name(found));
+        names
+            .filter(|name| !name.is_empty())
+            .map(|name| &name[..memmem::find(name, b"___").unwrap_or(name.len())])
+    }
+
+    /// A BTF of the types of these names, whatever their kind, and of all that is within them. The others up to the last of those are
+    /// forward declarations without a name, so that ids are the same.
+    pub fn part<'b>(&self, names: impl Iterator<Item = &'b [u8]>) -> Vec<u8> {
+        let is_needed = self.needed(&names.collect());
+        let last = is_needed.iter().rposition(|is| *is).unwrap_or(0);
+        let blank = [0, u32::from(Kind::FORWARD.0) << 24, 0].map(u32::to_ne_bytes);
+        let mut part = Vec::with_capacity(HEADER_BYTES + last * TYPE_BYTES + self.strings.len());
+        part.extend_from_slice(&self.header[..4]);
+        part.resize(HEADER_BYTES, 0);
+        for (found, is_needed) in self.types[1..=last].iter().zip(&is_needed[1..]) {
+            part.extend_from_slice(if *is_needed { found.bytes } else { blank.as_flattened() });
+        }
+        let types_length = part.len() - HEADER_BYTES;
+        part.extend_from_slice(self.strings);
+        let fields = [HEADER_BYTES, 0, types_length, types_length, self.strings.len()];
+        for (field, place) in fields.into_iter().zip(part[4..].chunks_exact_mut(4)) {
+            // Not above what the header has already.
+            place.copy_from_slice(&u32::try_from(field).unwrap_or(u32::MAX).to_ne_bytes());
+        }
+        part
+    }
+
     /// Without a name it is empty.
     fn name(&self, of: Type<'_>) -> &'a [u8] {
         let rest = self.strings.get(of.name_at()..).unwrap_or_default();
@@ -151,49 +205,6 @@ impl<'a> Types<'a> {
         }
         is_needed
     }
-}
-
-/// The part of a BTF that has the types of these names, whatever their kind, and all that is within them. The others up to the last of
-/// those are forward declarations without a name, so that ids are the same.
-///
-/// # Errors
-/// If it is none of this machine's byte order, or has a type of an unknown kind.
-pub fn part(btf: &[u8], names: &[&[u8]]) -> Result<Vec<u8>, Malformed> {
-    let all = Types::parse(btf)?;
-    let is_needed = all.needed(&names.iter().copied().collect());
-    let last = is_needed.iter().rposition(|is| *is).unwrap_or(0);
-    let blank = [0, u32::from(Kind::FORWARD.0) << 24, 0].map(u32::to_ne_bytes);
-    let mut part = Vec::with_capacity(HEADER_BYTES + last * TYPE_BYTES + all.strings.len());
-    part.extend_from_slice(&all.header[..4]);
-    part.resize(HEADER_BYTES, 0);
-    for (found, is_needed) in all.types[1..=last].iter().zip(&is_needed[1..]) {
-        part.extend_from_slice(if *is_needed { found.bytes } else { blank.as_flattened() });
-    }
-    let types_length = part.len() - HEADER_BYTES;
-    part.extend_from_slice(all.strings);
-    let fields = [HEADER_BYTES, 0, types_length, types_length, all.strings.len()];
-    for (field, place) in fields.into_iter().zip(part[4..].chunks_exact_mut(4)) {
-        let field = u32::try_from(field)
-            .map_err(|_| Malformed { offset: 4, expected: "sections of 4 GiB at most" })?;
-        place.copy_from_slice(&field.to_ne_bytes());
-    }
-    Ok(part)
-}
-
-/// The names of structures, unions and enumerations, as the kernel has them: without what follows "___", which tells two layouts of one
-/// type apart.
-///
-/// # Errors
-/// As [`part`] has them.
-pub fn names(btf: &[u8]) -> Result<Vec<&[u8]>, Malformed> {
-    let all = Types::parse(btf)?;
-    let is_laid_out =
-        |found: &Type<'_>| [Kind::STRUCT, Kind::UNION, Kind::ENUM, Kind::ENUM64].contains(&found.kind());
-    let names = all.types.iter().copied().filter(is_laid_out).map(|found| {
-        let name = all.name(found);
-        &name[..memchr::memmem::find(name, b"___").unwrap_or(name.len())]
-    });
-    Ok(names.filter(|name| !name.is_empty()).collect())
 }
 
 /// The BTF in an object of BPF: its section `.BTF`, elf(5). `None` if it has none, or is not of 64 bits and this machine's byte order.
@@ -237,7 +248,6 @@ mod tests {
 
     const INTEGER: u8 = 1;
     const POINTER: u8 = 2;
-    const FUNCTION: u8 = 12;
     const SIGNATURE: u8 = 13;
 
     /// A BTF of types, each with its name, kind, count, third word and what follows.
@@ -256,6 +266,12 @@ mod tests {
         MAGIC.to_ne_bytes().into_iter().chain([1, 0]).chain(header).chain(bytes).chain(strings).collect()
     }
 
+    fn part(btf: &[u8], names: &[&'static [u8]]) -> Vec<u8> {
+        // Names may live shorter than a BTF.
+        let names: Vec<Vec<u8>> = names.iter().map(|name| name.to_vec()).collect();
+        Types::parse(btf).unwrap().part(names.iter().map(Vec::as_slice))
+    }
+
     fn kernel() -> Vec<u8> {
         written(&[
             ("int", INTEGER, 0, 4, &[32]),
@@ -265,8 +281,8 @@ mod tests {
             ("", Kind::ARRAY.0, 0, 0, &[1, 1, 8]),
             ("task", Kind::STRUCT.0, 2, 40, &[0, 3, 0, 0, 4, 64]),
             ("", SIGNATURE, 1, 0, &[0, 3]),
-            ("bpf_iter_task", FUNCTION, 1, 7, &[]),
-            ("unlink", FUNCTION, 1, 7, &[]),
+            ("bpf_iter_task", Kind::FUNCTION.0, 1, 7, &[]),
+            ("unlink", Kind::FUNCTION.0, 1, 7, &[]),
         ])
     }
 
@@ -280,7 +296,7 @@ mod tests {
 
     #[test]
     fn a_part_has_what_is_within_its_types_under_the_same_ids() {
-        let part = part(&kernel(), &[b"task", b"bpf_iter_task"]).unwrap();
+        let part = part(&kernel(), &[b"task", b"bpf_iter_task"]);
         let blank = (7, "");
         let right = [
             (1, "int"),
@@ -293,19 +309,24 @@ mod tests {
             blank,
             (12, "bpf_iter_task"),
         ];
+        let ids = Types::parse(&part).unwrap();
+        assert_eq!(
+            (ids.function("bpf_iter_task"), ids.function("task"), ids.typedef("ids")),
+            (Some(8), None, Some(4))
+        );
         assert_eq!(listed(&part), right.map(|(kind, name)| (kind, name.to_owned())));
     }
 
     #[test]
     fn a_part_of_nothing_has_no_types() {
-        assert_eq!(listed(&part(&kernel(), &[b"tas", b"tasks", b""]).unwrap()), []);
+        assert_eq!(listed(&part(&kernel(), &[b"tas", b"tasks", b""])), []);
     }
 
     #[test]
     fn a_part_is_a_part_of_itself() {
         let names: &[&[u8]] = &[b"ids", b"unlink"];
-        let once = part(&kernel(), names).unwrap();
-        assert_eq!(part(&once, names).unwrap(), once);
+        let once = part(&kernel(), names);
+        assert_eq!(part(&once, names), once);
     }
 
     #[test]
@@ -314,16 +335,16 @@ mod tests {
             ("mm_struct___before_6_2", Kind::STRUCT.0, 0, 0, &[]),
             ("u32", Kind::TYPEDEF.0, 0, 1, &[]),
         ]);
-        assert_eq!(names(&own).unwrap(), [b"mm_struct"]);
+        assert!(Types::parse(&own).unwrap().layouts().eq([b"mm_struct"]));
     }
 
     #[test]
     fn what_is_cut_off_is_malformed() {
         let whole = kernel();
-        assert!((0..whole.len()).all(|length| part(&whole[..length], &[b"task"]).is_err()));
+        assert!((0..whole.len()).all(|length| Types::parse(&whole[..length]).is_err()));
         let unknown = written(&[("int", INTEGER, 0, 4, &[32]), ("new", 31, 0, 0, &[])]);
         let malformed = Malformed { offset: HEADER_BYTES + 16, expected: "a type of a known kind" };
-        assert_eq!(part(&unknown, &[b"int"]), Err(malformed));
+        assert_eq!(Types::parse(&unknown).err(), Some(malformed));
     }
 
     #[test]
@@ -333,7 +354,7 @@ mod tests {
             ("b", Kind::CONST.0, 0, 1, &[]),
             ("c", Kind::TYPEDEF.0, 0, 99, &[]),
         ]);
-        assert_eq!(listed(&part(&endless, &[b"a", b"c"]).unwrap()).len(), 3);
+        assert_eq!(listed(&part(&endless, &[b"a", b"c"])).len(), 3);
     }
 
     #[test]

@@ -67,7 +67,7 @@ pub(crate) const OTHERS: &[(&str, Parse)] = &[
         linux::net_attributes::LinkKind::new(bytes, bytes, false);
         Ok(())
     }),
-    ("btf", |bytes| linux::btf::part(bytes, &[b"int"]).map(drop)),
+    ("btf", |bytes| linux::btf::Types::parse(bytes).map(|types| drop(types.part(types.layouts())))),
     ("object", |bytes| {
         linux::btf::of_object(bytes);
         Ok(())

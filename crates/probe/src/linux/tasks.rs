@@ -2,6 +2,8 @@
 
 #[cfg_attr(not(feature = "bpf"), path = "tasks/no_bpf.rs")]
 mod bpf;
+#[cfg(feature = "bpf")]
+mod bpf_programs;
 mod left_out;
 pub(crate) mod listing;
 mod processes;

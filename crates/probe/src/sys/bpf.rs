@@ -1,15 +1,78 @@
-//! bpf(2), and what loading a program leaves behind.
+//! bpf(2): maps, programs and what they are attached to.
 
+use std::ffi::CStr;
 use std::io;
 use std::mem;
 
+use aya_obj::generated::bpf_insn;
 use rustix::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
-/// bpf(2), commands of the iterators and the tracepoint. Each takes a struct of its own length; what lies behind it must be zero.
+/// bpf(2): commands, kinds of maps and programs, and of what a program is attached to. Each command takes a struct of its own length, and
+/// takes what lies behind that for zero.
+const BPF_MAP_CREATE: libc::c_long = 0;
+const BPF_PROG_LOAD: libc::c_long = 5;
 const BPF_RAW_TRACEPOINT_OPEN: libc::c_long = 17;
 const BPF_LINK_CREATE: libc::c_long = 28;
 const BPF_ITER_CREATE: libc::c_long = 33;
+const BPF_MAP_TYPE_ARRAY: u32 = 2;
+const BPF_PROG_TYPE_TRACING: u32 = 26;
+const BPF_TRACE_RAW_TP: u32 = 23;
 const BPF_TRACE_ITER: u32 = 28;
+/// Every instruction and its state, which the verifier says when a program is refused.
+const LOG_LEVEL: u32 = 1;
+
+/// What a program is loaded for: the id of the kernel's type of it.
+#[derive(Clone, Copy)]
+pub(crate) enum BpfTarget {
+    /// The function of an iterator.
+    Iterator(u32),
+    /// The type of a tracepoint.
+    Tracepoint(u32),
+}
+
+/// Makes a map of one value of so many bytes: the variables of an object.
+pub(crate) fn bpf_make_variables(value_bytes: u32) -> io::Result<OwnedFd> {
+    // The keys have four bytes.
+    bpf(BPF_MAP_CREATE, &[BPF_MAP_TYPE_ARRAY, 4, value_bytes, 1, 0])
+}
+
+/// Loads a program. Of its name 15 bytes are kept. If there is room for a log, the verifier writes it there.
+pub(crate) fn bpf_load(
+    name: &str,
+    instructions: &[bpf_insn],
+    license: &CStr,
+    target: BpfTarget,
+    log: &mut [u8],
+) -> io::Result<OwnedFd> {
+    let count = u32::try_from(instructions.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
+    let log_bytes = u32::try_from(log.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
+    let mut name_words = [0; 16];
+    let kept = name.len().min(15);
+    name_words[..kept].copy_from_slice(&name.as_bytes()[..kept]);
+    let [code_low, code_high] = halves(instructions.as_ptr().expose_provenance());
+    let [license_low, license_high] = halves(license.as_ptr().expose_provenance());
+    let [log_low, log_high] =
+        if log.is_empty() { [0; 2] } else { halves(log.as_mut_ptr().expose_provenance()) };
+    let log_level = if log.is_empty() { 0 } else { LOG_LEVEL };
+    let (attach_type, attach_btf_id) = match target {
+        BpfTarget::Iterator(id) => (BPF_TRACE_ITER, id),
+        BpfTarget::Tracepoint(id) => (BPF_TRACE_RAW_TP, id),
+    };
+    let mut attributes = vec![BPF_PROG_TYPE_TRACING, count, code_low, code_high, license_low, license_high];
+    // Neither the version of a kernel nor flags.
+    attributes.extend([log_level, log_bytes, log_low, log_high, 0, 0]);
+    attributes.extend(name_words.as_chunks().0.iter().map(|word| u32::from_ne_bytes(*word)));
+    // No network device; the program's own types and the lines of its source are left out.
+    attributes.extend([0, attach_type, 0, 0, 0, 0, 0, 0, 0, 0, 0, attach_btf_id]);
+    bpf(BPF_PROG_LOAD, &attributes)
+}
+
+/// An address as the attributes have it: of 64 bits, whatever the machine has.
+fn halves(address: usize) -> [u32; 2] {
+    let address = address as u64;
+    let [low, high] = [address as u32, (address >> 32) as u32];
+    if cfg!(target_endian = "little") { [low, high] } else { [high, low] }
+}
 
 /// Makes a link to a loaded iterator program, from which rounds are begun.
 pub(crate) fn bpf_link_iterator(program: BorrowedFd<'_>) -> io::Result<OwnedFd> {
@@ -32,7 +95,9 @@ pub(crate) fn bpf_begin_round(link: BorrowedFd<'_>) -> io::Result<OwnedFd> {
 
 fn bpf(command: libc::c_long, attributes: &[u32]) -> io::Result<OwnedFd> {
     let (pointer, length) = (attributes.as_ptr(), mem::size_of_val(attributes));
-    // SAFETY: the pointer and the length describe `attributes`, which outlives the call; the kernel only reads them.
+    // SAFETY: the pointer and the length describe `attributes`, which outlives the call; the kernel only reads them. What addresses in
+    // them point to is borrowed by the callers until this returns: instructions and a license, which it reads, and a log of their
+    // length, which it writes.
     let descriptor = unsafe { libc::syscall(libc::SYS_bpf, command, pointer, length) };
     let descriptor = i32::try_from(descriptor).ok().filter(|descriptor| *descriptor >= 0);
     let descriptor = descriptor.ok_or_else(io::Error::last_os_error)?;

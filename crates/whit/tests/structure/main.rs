@@ -15,7 +15,7 @@ use cargo_metadata::{DependencyKind, MetadataCommand, Package};
 
 /// Libraries that are behind one door: the crates that may depend on them. Others are as good as their Cargo.toml says.
 const DOORS: [(&str, &[&str]); 13] = [
-    ("aya", &["probe"]),
+    ("aya-obj", &["probe"]),
     ("axum", &["agent"]),
     ("clap", &["age", "bar", "bench", "command", "top", "traffic", "whit"]),
     ("hyper", &["agent"]),
