@@ -1,7 +1,7 @@
 //! BTF: the types of a kernel, or of an object of BPF. Documentation/bpf/btf.rst; /sys/kernel/btf/vmlinux since 5.4.
 //!
-//! A kernel has some 130,000 types, and a program that reads its tasks needs a few hundred. [`Types::part`] makes all others as short as
-//! they can be, and leaves out those behind the last one, so that reading them costs a loader little.
+//! A kernel has some 130,000 types, and a program that reads its tasks needs a few hundred. [`Types::part`] has no others, so that reading
+//! them costs a loader little.
 
 use foldhash::HashSet;
 use memchr::{memchr, memmem};
@@ -17,17 +17,19 @@ const TYPE_BYTES: usize = 12;
 const MEMBER_BYTES: usize = 12;
 /// A hundred times as many as a kernel has.
 const MAX_TYPES: usize = 1 << 24;
+/// As the kernel limits them (KSYM_NAME_LEN).
+const MAX_NAME_BYTES: usize = 512;
 
 /// What a type is (BTF_KIND_*).
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Kind(u8);
 
 impl Kind {
+    const POINTER: Self = Self(2);
     const ARRAY: Self = Self(3);
     const STRUCT: Self = Self(4);
     const UNION: Self = Self(5);
     const ENUM: Self = Self(6);
-    const FORWARD: Self = Self(7);
     const TYPEDEF: Self = Self(8);
     const VOLATILE: Self = Self(9);
     const CONST: Self = Self(10);
@@ -83,19 +85,26 @@ impl<'a> Type<'a> {
         self.word(0) as usize
     }
 
-    /// Calls a function with the id of each type that this one has in itself: not what it points to.
-    fn each_within(self, mut found: impl FnMut(usize)) {
-        match self.kind() {
-            Kind::STRUCT | Kind::UNION => {
-                (0..self.count())
-                    .for_each(|member| found(self.word(TYPE_BYTES + member * MEMBER_BYTES + 4) as usize));
-            }
-            Kind::ARRAY => found(self.word(TYPE_BYTES) as usize),
-            Kind::TYPEDEF | Kind::VOLATILE | Kind::CONST | Kind::RESTRICT | Kind::TYPE_TAG => {
-                found(self.word(8) as usize);
-            }
-            _ => {}
-        }
+    /// Whether it is a structure, a union or an enumeration.
+    fn is_layout(self) -> bool {
+        [Kind::STRUCT, Kind::UNION, Kind::ENUM, Kind::ENUM64].contains(&self.kind())
+    }
+
+    /// Where in its bytes the ids of others stand: of those that it is made of, or points to.
+    fn references(self) -> impl Iterator<Item = usize> {
+        let (first, step, count) = match self.kind() {
+            Kind::STRUCT | Kind::UNION => (TYPE_BYTES + 4, MEMBER_BYTES, self.count()),
+            // Of its elements and of its index.
+            Kind::ARRAY => (TYPE_BYTES, 4, 2),
+            Kind::POINTER
+            | Kind::TYPEDEF
+            | Kind::VOLATILE
+            | Kind::CONST
+            | Kind::RESTRICT
+            | Kind::TYPE_TAG => (8, 4, 1),
+            _ => (0, 0, 0),
+        };
+        (0..count).map(move |at| first + at * step)
     }
 }
 
@@ -120,7 +129,7 @@ impl<'a> Types<'a> {
         }
         let field = |at| word(header, at).map_or(0, |field| field as usize);
         let section = |at, length| {
-            let from = field(4).checked_add(field(at))?;
+            let from = field(4).checked_add(field(at)).filter(|from| *from >= HEADER_BYTES)?;
             btf.get(from..from.checked_add(field(length))?)
         };
         let types = section(8, 12).ok_or(malformed("the section of types"))?;
@@ -129,9 +138,11 @@ impl<'a> Types<'a> {
         let mut all = Self { header, strings, types: vec![void] };
         let mut rest = types;
         while !rest.is_empty() {
-            let offset = HEADER_BYTES + types.len() - rest.len();
-            let found = Type::first(rest).filter(|_| all.types.len() < MAX_TYPES);
-            let found = found.ok_or(Malformed { offset, expected: "a type of a known kind" })?;
+            let offset = field(4) + field(8) + types.len() - rest.len();
+            if all.types.len() == MAX_TYPES {
+                return Err(Malformed { offset, expected: "fewer types" });
+            }
+            let found = Type::first(rest).ok_or(Malformed { offset, expected: "a type of a known kind" })?;
             rest = &rest[found.bytes.len()..];
             all.types.push(found);
         }
@@ -157,25 +168,32 @@ impl<'a> Types<'a> {
     /// The names of structures, unions and enumerations, as the kernel has them: without what follows "___", which tells two layouts of
     /// one type apart.
     pub fn layouts(&self) -> impl Iterator<Item = &'a [u8]> {
-        let is_layout =
-            |found: &Type<'_>| [Kind::STRUCT, Kind::UNION, Kind::ENUM, Kind::ENUM64].contains(&found.kind());
-        let names = self.types[1..].iter().copied().filter(is_layout).map(|found| self.name(found));
+        let names =
+            self.types[1..].iter().copied().filter(|found| found.is_layout()).map(|found| self.name(found));
         names
             .filter(|name| !name.is_empty())
             .map(|name| &name[..memmem::find(name, b"___").unwrap_or(name.len())])
     }
 
-    /// A BTF of the types of these names, whatever their kind, and of all that is within them. The others up to the last of those are
-    /// forward declarations without a name, so that ids are the same.
+    /// A BTF of the structures, unions and enumerations of these names, and of all that is within them. What they point to is `void`
+    /// there, and ids are others than here.
     pub fn part<'b>(&self, names: impl Iterator<Item = &'b [u8]>) -> Vec<u8> {
-        let is_needed = self.needed(&names.collect());
-        let last = is_needed.iter().rposition(|is| *is).unwrap_or(0);
-        let blank = [0, u32::from(Kind::FORWARD.0) << 24, 0].map(u32::to_ne_bytes);
-        let mut part = Vec::with_capacity(HEADER_BYTES + last * TYPE_BYTES + self.strings.len());
+        let needed = self.needed(&names.collect());
+        // By the id here, that in the part; 0 for those that are not in it.
+        let mut ids = vec![0u32; self.types.len()];
+        for (id, of_needed) in (1..).zip(&needed) {
+            ids[*of_needed] = id;
+        }
+        let mut part = Vec::with_capacity(HEADER_BYTES + self.strings.len() + (1 << 16));
         part.extend_from_slice(&self.header[..4]);
         part.resize(HEADER_BYTES, 0);
-        for (found, is_needed) in self.types[1..=last].iter().zip(&is_needed[1..]) {
-            part.extend_from_slice(if *is_needed { found.bytes } else { blank.as_flattened() });
+        for found in needed.iter().map(|id| self.types[*id]) {
+            let start = part.len();
+            part.extend_from_slice(found.bytes);
+            for place in found.references() {
+                let id = ids.get(found.word(place) as usize).copied().unwrap_or(0);
+                part[start + place..start + place + 4].copy_from_slice(&id.to_ne_bytes());
+            }
         }
         let types_length = part.len() - HEADER_BYTES;
         part.extend_from_slice(self.strings);
@@ -187,23 +205,28 @@ impl<'a> Types<'a> {
         part
     }
 
-    /// Without a name it is empty.
+    /// Without a name it is empty, as with one that is too long.
     fn name(&self, of: Type<'_>) -> &'a [u8] {
         let rest = self.strings.get(of.name_at()..).unwrap_or_default();
-        &rest[..memchr(0, rest).unwrap_or(rest.len())]
+        let rest = &rest[..rest.len().min(MAX_NAME_BYTES)];
+        &rest[..memchr(0, rest).unwrap_or(0)]
     }
 
-    /// Which types have one of these names, and which are within those; by id.
-    fn needed(&self, names: &HashSet<&[u8]>) -> Vec<bool> {
+    /// The ids of those that have one of these names, and of what is within them, in their order.
+    fn needed(&self, names: &HashSet<&[u8]>) -> Vec<usize> {
         let mut is_needed = vec![false; self.types.len()];
-        let named = |found: Type<'_>| found.name_at() != 0 && names.contains(self.name(found));
-        let mut waiting: Vec<usize> = (1..self.types.len()).filter(|id| named(self.types[*id])).collect();
+        let is_named =
+            |found: Type<'_>| found.is_layout() && found.name_at() != 0 && names.contains(self.name(found));
+        let mut waiting: Vec<usize> = (1..self.types.len()).filter(|id| is_named(self.types[*id])).collect();
         while let Some(id) = waiting.pop() {
             let Some(found) = self.types.get(id).filter(|_| !is_needed[id]) else { continue };
             is_needed[id] = true;
-            found.each_within(|id| waiting.push(id));
+            // What it points to is not within it.
+            if found.kind() != Kind::POINTER {
+                waiting.extend(found.references().map(|place| found.word(place) as usize));
+            }
         }
-        is_needed
+        (1..self.types.len()).filter(|id| is_needed[*id]).collect()
     }
 }
 
@@ -295,26 +318,38 @@ mod tests {
     }
 
     #[test]
-    fn a_part_has_what_is_within_its_types_under_the_same_ids() {
-        let part = part(&kernel(), &[b"task", b"bpf_iter_task"]);
-        let blank = (7, "");
-        let right = [
-            (1, "int"),
-            // A task points to it.
-            blank,
-            (2, ""),
-            (8, "ids"),
-            (3, ""),
-            (4, "task"),
-            blank,
-            (12, "bpf_iter_task"),
-        ];
-        let ids = Types::parse(&part).unwrap();
-        assert_eq!(
-            (ids.function("bpf_iter_task"), ids.function("task"), ids.typedef("ids")),
-            (Some(8), None, Some(4))
-        );
+    fn a_part_has_what_is_within_its_types() {
+        let part = part(&kernel(), &[b"task"]);
+        let right = [(1, "int"), (2, ""), (8, "ids"), (3, ""), (4, "task")];
         assert_eq!(listed(&part), right.map(|(kind, name)| (kind, name.to_owned())));
+        let all = Types::parse(&part).unwrap();
+        let references =
+            |id: usize| all.types[id].references().map(|place| all.types[id].word(place)).collect::<Vec<_>>();
+        // What is pointed to is left out; the others refer to each other under their new ids.
+        assert_eq!([2, 3, 4, 5].map(references), [vec![0], vec![4], vec![1, 1], vec![2, 3]]);
+        // Sizes, lengths and places are as they were.
+        assert_eq!((all.types[5].word(8), all.types[4].word(20), all.types[5].word(32)), (40, 8, 64));
+    }
+
+    #[test]
+    fn functions_and_typedefs_have_ids() {
+        let kernel = kernel();
+        let all = Types::parse(&kernel).unwrap();
+        assert_eq!((all.function("bpf_iter_task"), all.function("task")), (Some(8), None));
+        assert_eq!((all.typedef("ids"), all.typedef("int")), (Some(4), None));
+    }
+
+    #[test]
+    fn an_altered_byte_is_no_disaster() {
+        let whole = kernel();
+        for (at, value) in (0..whole.len()).flat_map(|at| [0, 1, 0x7f, 0xff].map(|value| (at, value))) {
+            let mut altered = whole.clone();
+            altered[at] = value;
+            match Types::parse(&altered) {
+                Ok(all) => drop(all.part([&b"task"[..]].into_iter())),
+                Err(malformed) => assert!(malformed.offset <= altered.len(), "{malformed}"),
+            }
+        }
     }
 
     #[test]
@@ -324,7 +359,7 @@ mod tests {
 
     #[test]
     fn a_part_is_a_part_of_itself() {
-        let names: &[&[u8]] = &[b"ids", b"unlink"];
+        let names: &[&[u8]] = &[b"task", b"file"];
         let once = part(&kernel(), names);
         assert_eq!(part(&once, names), once);
     }
@@ -350,11 +385,11 @@ mod tests {
     #[test]
     fn a_type_within_itself_ends() {
         let endless = written(&[
-            ("a", Kind::TYPEDEF.0, 0, 2, &[]),
+            ("a", Kind::STRUCT.0, 1, 0, &[0, 2, 0]),
             ("b", Kind::CONST.0, 0, 1, &[]),
             ("c", Kind::TYPEDEF.0, 0, 99, &[]),
         ]);
-        assert_eq!(listed(&part(&endless, &[b"a", b"c"])).len(), 3);
+        assert_eq!(listed(&part(&endless, &[b"a"])).len(), 2);
     }
 
     #[test]

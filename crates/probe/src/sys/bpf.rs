@@ -7,8 +7,8 @@ use std::mem;
 use aya_obj::generated::bpf_insn;
 use rustix::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
-/// bpf(2): commands, kinds of maps and programs, and of what a program is attached to. Each command takes a struct of its own length, and
-/// takes what lies behind that for zero.
+/// bpf(2): commands, kinds of maps and programs, and of what a program is attached to. Each command takes a struct, of which whatever is
+/// not handed over is zero.
 const BPF_MAP_CREATE: libc::c_long = 0;
 const BPF_PROG_LOAD: libc::c_long = 5;
 const BPF_RAW_TRACEPOINT_OPEN: libc::c_long = 17;
@@ -18,7 +18,7 @@ const BPF_MAP_TYPE_ARRAY: u32 = 2;
 const BPF_PROG_TYPE_TRACING: u32 = 26;
 const BPF_TRACE_RAW_TP: u32 = 23;
 const BPF_TRACE_ITER: u32 = 28;
-/// Every instruction and its state, which the verifier says when a program is refused.
+/// Each instruction that the verifier walks, and what it knows there.
 const LOG_LEVEL: u32 = 1;
 
 /// What a program is loaded for: the id of the kernel's type of it.
@@ -33,7 +33,8 @@ pub(crate) enum BpfTarget {
 /// Makes a map of one value of so many bytes: the variables of an object.
 pub(crate) fn bpf_make_variables(value_bytes: u32) -> io::Result<OwnedFd> {
     // The keys have four bytes.
-    bpf(BPF_MAP_CREATE, &[BPF_MAP_TYPE_ARRAY, 4, value_bytes, 1, 0])
+    // SAFETY: there is no address; the command makes a descriptor.
+    unsafe { bpf(BPF_MAP_CREATE, &[BPF_MAP_TYPE_ARRAY, 4, value_bytes, 1, 0]) }
 }
 
 /// Loads a program. Of its name 15 bytes are kept. If there is room for a log, the verifier writes it there.
@@ -64,7 +65,9 @@ pub(crate) fn bpf_load(
     attributes.extend(name_words.as_chunks().0.iter().map(|word| u32::from_ne_bytes(*word)));
     // No network device; the program's own types and the lines of its source are left out.
     attributes.extend([0, attach_type, 0, 0, 0, 0, 0, 0, 0, 0, 0, attach_btf_id]);
-    bpf(BPF_PROG_LOAD, &attributes)
+    // SAFETY: the addresses are those of instructions and of a license, which the kernel reads, and of a log of the length that is said,
+    // which it writes; all are borrowed until it returns. The command makes a descriptor.
+    unsafe { bpf(BPF_PROG_LOAD, &attributes) }
 }
 
 /// An address as the attributes have it: of 64 bits, whatever the machine has.
@@ -78,26 +81,32 @@ fn halves(address: usize) -> [u32; 2] {
 pub(crate) fn bpf_link_iterator(program: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     let program = program.as_raw_fd().cast_unsigned();
     // Program, no target, the kind of attachment, no flags; no further information in the rest.
-    bpf(BPF_LINK_CREATE, &[program, 0, BPF_TRACE_ITER, 0, 0, 0, 0, 0])
+    // SAFETY: there is no address; the command makes a descriptor.
+    unsafe { bpf(BPF_LINK_CREATE, &[program, 0, BPF_TRACE_ITER, 0, 0, 0, 0, 0]) }
 }
 
 /// Attaches a loaded program to the tracepoint that it was loaded for, until the descriptor is closed.
 pub(crate) fn bpf_attach_tracepoint(program: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     let program = program.as_raw_fd().cast_unsigned();
     // No name: the program knows its tracepoint by its type.
-    bpf(BPF_RAW_TRACEPOINT_OPEN, &[0, 0, program, 0])
+    // SAFETY: there is no address; the command makes a descriptor.
+    unsafe { bpf(BPF_RAW_TRACEPOINT_OPEN, &[0, 0, program, 0]) }
 }
 
 /// Begins a round: a descriptor from which the program's output is read to its end, once.
 pub(crate) fn bpf_begin_round(link: BorrowedFd<'_>) -> io::Result<OwnedFd> {
-    bpf(BPF_ITER_CREATE, &[link.as_raw_fd().cast_unsigned(), 0])
+    // SAFETY: there is no address; the command makes a descriptor.
+    unsafe { bpf(BPF_ITER_CREATE, &[link.as_raw_fd().cast_unsigned(), 0]) }
 }
 
-fn bpf(command: libc::c_long, attributes: &[u32]) -> io::Result<OwnedFd> {
+/// A command that makes a descriptor.
+///
+/// # Safety
+/// The command is one, and what the addresses among the attributes point to may be read, or written, as it does.
+unsafe fn bpf(command: libc::c_long, attributes: &[u32]) -> io::Result<OwnedFd> {
     let (pointer, length) = (attributes.as_ptr(), mem::size_of_val(attributes));
-    // SAFETY: the pointer and the length describe `attributes`, which outlives the call; the kernel only reads them. What addresses in
-    // them point to is borrowed by the callers until this returns: instructions and a license, which it reads, and a log of their
-    // length, which it writes.
+    // SAFETY: the pointer and the length describe `attributes`, which outlives the call; the kernel only reads them. The caller answers
+    // for what they point to.
     let descriptor = unsafe { libc::syscall(libc::SYS_bpf, command, pointer, length) };
     let descriptor = i32::try_from(descriptor).ok().filter(|descriptor| *descriptor >= 0);
     let descriptor = descriptor.ok_or_else(io::Error::last_os_error)?;

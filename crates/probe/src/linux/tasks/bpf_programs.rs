@@ -12,8 +12,8 @@ use std::collections::HashSet;
 use std::error::Error;
 use std::{fs, io, mem};
 
+use aya_obj::Object;
 use aya_obj::btf::Btf;
-use aya_obj::{Function, Object};
 use facts::linux::btf::{self, Types};
 use facts::sample::Absence;
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
@@ -34,13 +34,15 @@ const CHANGES: &str = "changes";
 const FREED: (&str, &str) = ("freed", "sched_process_free");
 const EXITING: (&str, &str) = ("exiting", "sched_process_exit");
 const EXECUTED: (&str, &str) = ("executed", "sched_process_exec");
-/// Bytes of memory per byte of BTF that loading needs: not more than three.
+/// Bytes of memory per byte of BTF that loading needs: somewhat more than two, and its strings twice.
 const BYTES_BY_TYPE_BYTE: u64 = 4;
 const SPARE_BYTES: u64 = 8 << 20;
-/// What the verifier may say of a program that it refuses: a line for each instruction, of which there are some thousands.
+/// What the verifier may say of a program that it refuses: a line for each instruction that it walks, some ten thousand.
 const MAX_LOG_BYTES: usize = 4 << 20;
+/// As libbpf has it.
+const MAX_ATTEMPTS: usize = 5;
 
-/// An ELF file is read in place, and begins where its largest numbers may.
+/// aya-obj reads the ELF file in place, and wants its numbers aligned.
 #[repr(C, align(8))]
 struct Aligned<T: ?Sized>(T);
 
@@ -68,13 +70,13 @@ pub(super) fn load() -> Result<Links, Refused> {
     let link = |name| {
         let id =
             types.function("bpf_iter_task").ok_or_else(|| lacking("the kernel has no iterator of tasks"))?;
-        let program = programs.load(name, BpfTarget::Iterator(id))?;
+        let program = programs.load_needed(name, BpfTarget::Iterator(id))?;
         bpf_link_iterator(program.as_fd()).map_err(|error| refused("linking an iterator", &error))
     };
     let (whole, changes) = (link(WHOLE)?, link(CHANGES)?);
     let attach = |(name, tracepoint): (&str, &str)| {
         let id = types.typedef(&format!("btf_trace_{tracepoint}"))?;
-        let program = programs.load(name, BpfTarget::Tracepoint(id)).ok()?;
+        let program = programs.load(name, BpfTarget::Tracepoint(id), &mut []).ok()?;
         bpf_attach_tracepoint(program.as_fd()).ok()
     };
     let freed = attach(FREED);
@@ -91,11 +93,12 @@ struct Programs {
 
 impl Programs {
     fn adapted(types: &Types<'_>) -> Result<Self, Refused> {
-        let own = btf::of_object(&OBJECT.0).ok_or_else(|| lacking("the object has no BTF"))?;
+        let own = btf::of_object(&OBJECT.0)
+            .ok_or_else(|| lacking("the object has no BTF in the byte order of this machine"))?;
         let own = Types::parse(own).map_err(|error| unsupported(&error))?;
         let mut object = Object::parse(&OBJECT.0).map_err(|error| unsupported(&error))?;
         let maps = mem::take(&mut object.maps);
-        // Comes first: where bpf(2) is not permitted, as by a container's seccomp filter, this is what says so.
+        // Before all else: where bpf(2) is not permitted, as by a container's seccomp filter, this is what says so.
         let variables = maps.values().map(|map| bpf_make_variables(map.value_size()));
         let variables: Vec<OwnedFd> =
             variables.collect::<io::Result<_>>().map_err(|error| refused("making a map", &error))?;
@@ -110,20 +113,37 @@ impl Programs {
         Ok(Self { object, _variables: variables })
     }
 
-    fn load(&self, name: &str, target: BpfTarget) -> Result<OwnedFd, Refused> {
-        let missing = || Refused::new(Absence::Malformed, format!("the object has no program {name}"));
-        let program = self.object.programs.get(name).ok_or_else(missing)?;
-        let Function { instructions, .. } =
-            self.object.functions.get(&program.function_key()).ok_or_else(missing)?;
-        let load = |log: &mut [u8]| bpf_load(name, instructions, &program.license, target, log);
-        load(&mut []).map_err(|error| {
-            let mut log = vec![0; MAX_LOG_BYTES];
-            // Once more, to hear why.
-            let _ = load(&mut log);
-            let log =
-                String::from_utf8_lossy(&log[..log.iter().position(|byte| *byte == 0).unwrap_or(log.len())]);
-            let fault = fault(&log).map(|fault| format!(". The verifier says: {fault}")).unwrap_or_default();
-            Refused::new(reason(&error), format!("loading {name}: {error}{fault}"))
+    /// Loads one of them. If there is room for a log, the verifier says there what it walks through.
+    fn load(&self, name: &str, target: BpfTarget, log: &mut [u8]) -> io::Result<OwnedFd> {
+        let program = self.object.programs.get(name);
+        let function =
+            program.and_then(|program| Some((program, self.object.functions.get(&program.function_key())?)));
+        let (program, function) =
+            function.ok_or_else(|| io::Error::other("the object has no such program"))?;
+        let mut attempt = || bpf_load(name, &function.instructions, &program.license, target, log);
+        // The verifier gives up when a signal comes.
+        (1..MAX_ATTEMPTS).map(|_| attempt()).find(|loaded| !is_interrupted(loaded)).unwrap_or_else(attempt)
+    }
+
+    /// Loads one without which there is no table of tasks. If it is refused, once more, to hear why.
+    fn load_needed(&self, name: &str, target: BpfTarget) -> Result<OwnedFd, Refused> {
+        let error = match self.load(name, target, &mut []) {
+            Ok(program) => return Ok(program),
+            Err(error) => error,
+        };
+        let mut log = vec![0; MAX_LOG_BYTES];
+        match self.load(name, target, &mut log) {
+            Ok(program) => return Ok(program),
+            // The log is longer: it begins, and has no end.
+            Err(again) if Errno::from_io_error(&again) == Some(Errno::NOSPC) => log.clear(),
+            Err(_) => {}
+        }
+        let log =
+            String::from_utf8_lossy(&log[..log.iter().position(|byte| *byte == 0).unwrap_or(log.len())]);
+        Err(match fault(&log) {
+            // Whatever the error number is: that of a missing permission is among them.
+            Some(fault) => lacking(&format!("loading {name}: {error}. The verifier says: {fault}")),
+            None => refused(&format!("loading {name}"), &error),
         })
     }
 }
@@ -142,11 +162,13 @@ fn can_reserve(bytes: u64) -> bool {
     is_reserved
 }
 
-/// Of the log of the kernel's verifier, which has a line for each instruction, the one with the fault, which comes last but for statistics.
+/// Of the verifier's log, which has a line for each instruction that it walks, the one with the fault: it comes last.
 fn fault(log: &str) -> Option<&str> {
-    let statistics = ["processed ", "verification time ", "stack depth "];
-    let is_fault = |line: &&str| !line.is_empty() && !statistics.iter().any(|start| line.starts_with(start));
-    log.lines().rev().find(is_fault)
+    log.lines().rev().find(|line| !line.is_empty())
+}
+
+fn is_interrupted(loaded: &io::Result<OwnedFd>) -> bool {
+    loaded.as_ref().is_err_and(|error| Errno::from_io_error(error) == Some(Errno::AGAIN))
 }
 
 /// What could not be adapted to this kernel, with all its causes.
@@ -175,13 +197,15 @@ fn reason(error: &io::Error) -> Absence {
 
 #[cfg(test)]
 mod tests {
+    use aya_obj::{EbpfSectionKind, Function};
+
     use super::*;
 
     #[test]
     fn of_a_log_the_fault_is_kept() {
-        let log = "arg#0 unsupported\n0: R1=ctx\nType 'x' is not a struct\nverification time 9 usec\nstack depth 120+0\nprocessed 11205 insns (limit 1000000)\n";
+        let log = "arg#0 unsupported\n0: R1=ctx\nType 'x' is not a struct\n\n";
         assert_eq!(fault(log), Some("Type 'x' is not a struct"));
-        assert_eq!(fault("processed 2 insns\n"), None);
+        assert_eq!(fault(""), None);
     }
 
     #[test]
@@ -193,5 +217,29 @@ mod tests {
                 .iter()
                 .all(|name| layouts.contains(name))
         );
+    }
+    /// Others would have to be filled before a program is loaded.
+    #[test]
+    fn variables_begin_with_zeros() {
+        let object = Object::parse(&OBJECT.0).unwrap();
+        assert!(object.maps.values().all(|map| map.section_kind() == EbpfSectionKind::Bss));
+        assert!(object.maps.values().all(|map| map.data().iter().all(|byte| *byte == 0)));
+    }
+
+    /// On the running kernel, if it has types.
+    #[test]
+    fn a_part_of_the_types_is_as_good_as_all() {
+        let Ok(all) = fs::read(TYPES) else { return eprintln!("skipped: {TYPES} is not there") };
+        let types = Types::parse(&all).unwrap();
+        let own = Types::parse(btf::of_object(&OBJECT.0).unwrap()).unwrap();
+        let adapted = |types: &[u8]| {
+            let mut object = Object::parse(&OBJECT.0).unwrap();
+            object.relocate_btf(&Btf::parse(types, object.endianness).unwrap()).unwrap();
+            let instructions = |function: &Function| {
+                function.instructions.iter().map(|one| (one.code, one.off, one.imm)).collect::<Vec<_>>()
+            };
+            object.functions.values().map(instructions).collect::<Vec<_>>()
+        };
+        assert_eq!(adapted(&types.part(own.layouts())), adapted(&all));
     }
 }
