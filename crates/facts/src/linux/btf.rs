@@ -175,11 +175,11 @@ impl<'a> Types<'a> {
             .map(|name| &name[..memmem::find(name, b"___").unwrap_or(name.len())])
     }
 
-    /// A BTF of the structures, unions and enumerations of these names, and of all that is within them. What they point to is `void`
-    /// there, and ids are others than here.
+    /// A BTF of the structures, unions and enumerations of these names, and of all that is within them. A pointer to something else is
+    /// one to `void` there, and ids are others than here.
     pub fn part<'b>(&self, names: impl Iterator<Item = &'b [u8]>) -> Vec<u8> {
         let needed = self.needed(&names.collect());
-        // By the id here, that in the part; 0 for those that are not in it.
+        // Of each type here, its id in the part: 0, `void`, if it is not in it.
         let mut ids = vec![0u32; self.types.len()];
         for (id, of_needed) in (1..).zip(&needed) {
             ids[*of_needed] = id;

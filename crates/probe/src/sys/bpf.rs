@@ -47,9 +47,9 @@ pub(crate) fn bpf_load(
 ) -> io::Result<OwnedFd> {
     let count = u32::try_from(instructions.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
     let log_bytes = u32::try_from(log.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
-    let mut name_words = [0; 16];
-    let kept = name.len().min(15);
-    name_words[..kept].copy_from_slice(&name.as_bytes()[..kept]);
+    let mut kept_name = [0; 16];
+    let length = name.len().min(15);
+    kept_name[..length].copy_from_slice(&name.as_bytes()[..length]);
     let [code_low, code_high] = halves(instructions.as_ptr().expose_provenance());
     let [license_low, license_high] = halves(license.as_ptr().expose_provenance());
     let [log_low, log_high] =
@@ -62,7 +62,7 @@ pub(crate) fn bpf_load(
     let mut attributes = vec![BPF_PROG_TYPE_TRACING, count, code_low, code_high, license_low, license_high];
     // Neither the version of a kernel nor flags.
     attributes.extend([log_level, log_bytes, log_low, log_high, 0, 0]);
-    attributes.extend(name_words.as_chunks().0.iter().map(|word| u32::from_ne_bytes(*word)));
+    attributes.extend(kept_name.as_chunks().0.iter().map(|word| u32::from_ne_bytes(*word)));
     // No network device; the program's own types and the lines of its source are left out.
     attributes.extend([0, attach_type, 0, 0, 0, 0, 0, 0, 0, 0, 0, attach_btf_id]);
     // SAFETY: the addresses are those of instructions and of a license, which the kernel reads, and of a log of the length that is said,
