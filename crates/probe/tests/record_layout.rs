@@ -6,6 +6,7 @@ use facts::linux::system_calls::{Machine, numbers_with_file};
 use std::collections::HashMap;
 
 use facts::linux::bpf_task::{EndOfRound, Item, Items};
+use facts::linux::btf;
 use facts::task::figure::Figure;
 use facts::task::wait::{WaitReason, WaitTarget};
 use facts::task::{Accounting, Cause, TaskRow};
@@ -24,19 +25,9 @@ fn text(bytes: &[u8], offset: usize) -> &str {
     std::str::from_utf8(&bytes[offset..offset + end]).unwrap()
 }
 
-/// A section of a 64-bit ELF object.
-fn section(name: &str) -> &'static [u8] {
-    let (table, count) = (number::<8>(OBJECT, 40), number::<2>(OBJECT, 60));
-    let header = |index: usize| &OBJECT[table + 64 * index..][..64];
-    let content = |header: &[u8]| &OBJECT[number::<8>(header, 24)..][..number::<8>(header, 32)];
-    let names = content(header(number::<2>(OBJECT, 62)));
-    let found = (0..count).map(header).find(|header| text(names, number::<4>(header, 0)) == name);
-    content(found.unwrap())
-}
-
 /// A struct: its bytes, and the offsets of its members. Documentation/bpf/btf.rst describes the format.
 fn layout(wanted: &str) -> (usize, HashMap<&'static str, usize>) {
-    let btf = section(".BTF");
+    let btf = btf::of_object(OBJECT).unwrap();
     let head = number::<4>(btf, 4);
     let (types, strings) = (head + number::<4>(btf, 8), head + number::<4>(btf, 16));
     let end = types + number::<4>(btf, 12);

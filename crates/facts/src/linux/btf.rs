@@ -165,8 +165,8 @@ impl<'a> Types<'a> {
         u32::try_from(after_void + 1).ok()
     }
 
-    /// The names of structures, unions and enumerations, as the kernel has them: without what follows "___", which tells two layouts of
-    /// one type apart.
+    /// The names of structures, unions and enumerations, as the kernel has them. An object that knows two layouts of one type adds "___"
+    /// and a word to the name: these are left out.
     pub fn layouts(&self) -> impl Iterator<Item = &'a [u8]> {
         let names =
             self.types[1..].iter().copied().filter(|found| found.is_layout()).map(|found| self.name(found));
@@ -289,10 +289,8 @@ mod tests {
         MAGIC.to_ne_bytes().into_iter().chain([1, 0]).chain(header).chain(bytes).chain(strings).collect()
     }
 
-    fn part(btf: &[u8], names: &[&'static [u8]]) -> Vec<u8> {
-        // Names may live shorter than a BTF.
-        let names: Vec<Vec<u8>> = names.iter().map(|name| name.to_vec()).collect();
-        Types::parse(btf).unwrap().part(names.iter().map(Vec::as_slice))
+    fn part(btf: &[u8], names: &[&[u8]]) -> Vec<u8> {
+        Types::parse(btf).unwrap().part(names.iter().copied())
     }
 
     fn kernel() -> Vec<u8> {
@@ -385,11 +383,11 @@ mod tests {
     #[test]
     fn a_type_within_itself_ends() {
         let endless = written(&[
-            ("a", Kind::STRUCT.0, 1, 0, &[0, 2, 0]),
+            ("a", Kind::STRUCT.0, 2, 0, &[0, 2, 0, 0, 3, 0]),
             ("b", Kind::CONST.0, 0, 1, &[]),
             ("c", Kind::TYPEDEF.0, 0, 99, &[]),
         ]);
-        assert_eq!(listed(&part(&endless, &[b"a"])).len(), 2);
+        assert_eq!(listed(&part(&endless, &[b"a"])).len(), 3);
     }
 
     #[test]

@@ -7,8 +7,8 @@ use std::mem;
 use aya_obj::generated::bpf_insn;
 use rustix::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
-/// bpf(2): commands, kinds of maps and programs, and of what a program is attached to. Each command takes a struct, of which whatever is
-/// not handed over is zero.
+/// bpf(2): commands, kinds of maps and programs, and what programs are attached to. A command has a struct of attributes. The kernel takes
+/// those at its end that are not handed over for zero.
 const BPF_MAP_CREATE: libc::c_long = 0;
 const BPF_PROG_LOAD: libc::c_long = 5;
 const BPF_RAW_TRACEPOINT_OPEN: libc::c_long = 17;
@@ -33,7 +33,7 @@ pub(crate) enum BpfTarget {
 /// Makes a map of one value of so many bytes: the variables of an object.
 pub(crate) fn bpf_make_variables(value_bytes: u32) -> io::Result<OwnedFd> {
     // The keys have four bytes.
-    // SAFETY: there is no address; the command makes a descriptor.
+    // SAFETY: no attribute is an address, and the command returns a descriptor.
     unsafe { bpf(BPF_MAP_CREATE, &[BPF_MAP_TYPE_ARRAY, 4, value_bytes, 1, 0]) }
 }
 
@@ -81,7 +81,7 @@ fn halves(address: usize) -> [u32; 2] {
 pub(crate) fn bpf_link_iterator(program: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     let program = program.as_raw_fd().cast_unsigned();
     // Program, no target, the kind of attachment, no flags; no further information in the rest.
-    // SAFETY: there is no address; the command makes a descriptor.
+    // SAFETY: no attribute is an address, and the command returns a descriptor.
     unsafe { bpf(BPF_LINK_CREATE, &[program, 0, BPF_TRACE_ITER, 0, 0, 0, 0, 0]) }
 }
 
@@ -89,13 +89,13 @@ pub(crate) fn bpf_link_iterator(program: BorrowedFd<'_>) -> io::Result<OwnedFd> 
 pub(crate) fn bpf_attach_tracepoint(program: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     let program = program.as_raw_fd().cast_unsigned();
     // No name: the program knows its tracepoint by its type.
-    // SAFETY: there is no address; the command makes a descriptor.
+    // SAFETY: no attribute is an address, and the command returns a descriptor.
     unsafe { bpf(BPF_RAW_TRACEPOINT_OPEN, &[0, 0, program, 0]) }
 }
 
 /// Begins a round: a descriptor from which the program's output is read to its end, once.
 pub(crate) fn bpf_begin_round(link: BorrowedFd<'_>) -> io::Result<OwnedFd> {
-    // SAFETY: there is no address; the command makes a descriptor.
+    // SAFETY: no attribute is an address, and the command returns a descriptor.
     unsafe { bpf(BPF_ITER_CREATE, &[link.as_raw_fd().cast_unsigned(), 0]) }
 }
 

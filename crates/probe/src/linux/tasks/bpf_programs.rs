@@ -125,7 +125,7 @@ impl Programs {
         (1..MAX_ATTEMPTS).map(|_| attempt()).find(|loaded| !is_interrupted(loaded)).unwrap_or_else(attempt)
     }
 
-    /// Loads one without which there is no table of tasks. If it is refused, once more, to hear why.
+    /// Loads a program without which tasks cannot be read. If the kernel refuses it, it is loaded a second time with a log, which says why.
     fn load_needed(&self, name: &str, target: BpfTarget) -> Result<OwnedFd, Refused> {
         let error = match self.load(name, target, &mut []) {
             Ok(program) => return Ok(program),
@@ -218,6 +218,7 @@ mod tests {
                 .all(|name| layouts.contains(name))
         );
     }
+
     /// Others would have to be filled before a program is loaded.
     #[test]
     fn variables_begin_with_zeros() {
