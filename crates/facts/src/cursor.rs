@@ -170,6 +170,11 @@ pub fn lines(bytes: &[u8]) -> impl Iterator<Item = Cursor<'_>> {
     })
 }
 
+/// Returns what follows a name at the beginning of a line, in the first line that begins with it.
+pub fn field<'b>(bytes: &'b [u8], name: &[u8]) -> Option<Cursor<'b>> {
+    lines(bytes).find_map(|mut line| line.skip(name).then_some(line))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

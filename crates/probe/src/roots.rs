@@ -10,7 +10,8 @@ use std::sync::Arc;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 #[cfg(target_os = "linux")]
 use rustix::fs::{
-    AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat, fstat, open, openat, openat2, readlinkat, statat,
+    AtFlags, FileType, Mode, OFlags, ResolveFlags, StatxFlags, fstat, makedev, open, openat, openat2,
+    readlinkat, statat, statx,
 };
 #[cfg(target_os = "linux")]
 use rustix::io::Errno;
@@ -151,6 +152,23 @@ pub(crate) struct MachineDirectory {
     captured: Option<Captured>,
 }
 
+/// What tells a file from others, and what it is.
+#[cfg(target_os = "linux")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Identity {
+    device: u64,
+    pub(crate) inode: u64,
+    file_type: FileType,
+}
+
+#[cfg(target_os = "linux")]
+impl Identity {
+    /// Returns true for a pipe, with a name (fifo(7)) or without.
+    pub(crate) fn is_pipe(self) -> bool {
+        self.file_type.is_fifo()
+    }
+}
+
 /// Where a directory of a captured machine lies.
 #[cfg(target_os = "linux")]
 #[derive(Clone, Debug)]
@@ -208,11 +226,29 @@ impl MachineDirectory {
         }
     }
 
-    /// Describes the file at a path in it.
-    pub(crate) fn stat_at(&self, path: &str) -> Result<Stat, Errno> {
-        match &self.captured {
-            None => statat(&self.directory, path, AtFlags::empty()),
-            Some(captured) => fstat(captured.open(path, OFlags::PATH | OFlags::CLOEXEC)?),
+    /// Returns which file is at a path in it, as the kernel remembers it: a server of files that does not answer is not asked
+    /// (AT_STATX_DONT_SYNC), unless the kernel has no statx(2), before Linux 4.11.
+    pub(crate) fn identity_at(&self, path: &str) -> Result<Identity, Errno> {
+        let wanted = StatxFlags::TYPE | StatxFlags::INO;
+        let found = match &self.captured {
+            None => statx(&self.directory, path, AtFlags::STATX_DONT_SYNC, wanted),
+            Some(captured) => {
+                let file = captured.open(path, OFlags::PATH | OFlags::CLOEXEC)?;
+                statx(&file, "", AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC, wanted)
+            }
+        };
+        match (found, &self.captured) {
+            (Ok(found), _) => Ok(Identity {
+                device: makedev(found.stx_dev_major, found.stx_dev_minor),
+                inode: found.stx_ino,
+                file_type: FileType::from_raw_mode(found.stx_mode.into()),
+            }),
+            (Err(Errno::NOSYS), None) => {
+                let found = statat(&self.directory, path, AtFlags::empty())?;
+                let file_type = FileType::from_raw_mode(found.st_mode);
+                Ok(Identity { device: found.st_dev, inode: found.st_ino, file_type })
+            }
+            (Err(error), _) => Err(error),
         }
     }
 

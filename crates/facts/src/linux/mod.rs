@@ -26,6 +26,7 @@ pub mod nl80211;
 pub mod pid_cmdline;
 pub mod pid_io;
 pub mod pid_limits;
+pub mod pid_mountinfo;
 pub mod pid_schedstat;
 pub mod pid_stat;
 pub mod pid_statm;

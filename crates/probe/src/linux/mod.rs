@@ -13,6 +13,7 @@ pub mod descendants;
 mod directories;
 pub mod directory;
 pub mod exits;
+mod file_kind;
 pub(crate) mod files;
 mod filesystems;
 #[cfg(feature = "limited-cgroups")]

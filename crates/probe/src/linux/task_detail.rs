@@ -3,12 +3,13 @@
 use facts::linux::cgroup::CgroupMembership;
 use facts::linux::pid_cmdline;
 use facts::linux::pid_stat::PidStat;
-use facts::linux::pid_syscall::{PidSyscall, kind_of_link};
+use facts::linux::pid_syscall::PidSyscall;
 use facts::sample::Absence;
 use facts::task::wait::{FileKind, Wait};
 use rustix::fs::RawDir;
 use std::mem::MaybeUninit;
 
+use super::file_kind::kind_of_descriptor;
 use super::files::task_absence;
 use super::files::{Buffer, absence};
 use super::system_calls::MACHINE;
@@ -112,8 +113,10 @@ impl LinuxTaskFiles {
     pub(crate) fn wait(&mut self, pid: u32, tid: u32) -> Result<Option<Wait>, Absence> {
         let call = PidSyscall::parse(self.read(&format!("proc/{pid}/task/{tid}/syscall"))?);
         let call = call.map_err(|_| Absence::Malformed)?;
-        let link = call.descriptor().and_then(|descriptor| self.link(pid, &format!("fd/{descriptor}")).ok());
-        Ok(call.wait(MACHINE, link.map_or(FileKind::Unknown, |target| kind_of_link(&target))))
+        let file = call
+            .descriptor()
+            .map(|descriptor| kind_of_descriptor(&self.root, &mut self.buffer, pid, descriptor));
+        Ok(call.wait(MACHINE, file.unwrap_or(FileKind::Unknown)))
     }
 
     fn read(&mut self, path: &str) -> Result<&[u8], Absence> {

@@ -102,7 +102,7 @@ fn chain(pid: u32) -> Vec<String> {
 }
 
 /// Waits until a chain is what is expected: on a busy machine its links come later.
-fn expect_chain(pid: u32, expected: &[&str]) {
+pub(crate) fn expect_chain(pid: u32, expected: &[&str]) {
     let mut found = Vec::new();
     for _ in 0..20 {
         found = chain(pid);

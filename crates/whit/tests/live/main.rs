@@ -22,6 +22,7 @@ mod check;
 mod check_ways;
 mod checks;
 mod containers;
+mod dead_files;
 mod delays;
 mod demonstrations;
 mod desktop;
@@ -105,6 +106,7 @@ fn main() {
         query::trials(),
         alerts::trials(),
         chains::trials(),
+        dead_files::trials(),
         containers::trials(),
         checks::trials(),
         check_ways::trials(),

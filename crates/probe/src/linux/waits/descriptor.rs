@@ -8,6 +8,7 @@ use super::WaitReader;
 use super::descriptors::{Open, inode_of};
 use super::processes::Direction;
 use super::sockets::Peer;
+use crate::roots::Identity;
 
 impl WaitReader {
     /// Finds the object of a descriptor: a pipe, a socket, or a file that something else serves.
@@ -23,7 +24,7 @@ impl WaitReader {
                 let on = self.server_of_filesystem();
                 Awaited::new(Object::File(link), on)
             }
-            _ if self.processes.file(thread.pid, descriptor).is_some_and(|file| file.is_pipe) => {
+            _ if self.processes.file(thread.pid, descriptor).is_some_and(Identity::is_pipe) => {
                 self.pipe(thread.pid, descriptor, &link, is_for_room)
             }
             _ if link.starts_with("socket:[") => self.socket(thread.pid, &link, is_for_room),

@@ -3,29 +3,22 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use facts::cursor::{Cursor, lines};
+use facts::cursor::field;
 use facts::linux::pid_stat::PidStat;
-use facts::linux::pid_syscall::{PidSyscall, kind_of_link};
+use facts::linux::pid_syscall::PidSyscall;
 use facts::task::chain::{Activity, ProcessNow, ThreadNow};
 use facts::task::wait::{FileKind, Wait};
-use rustix::fs::{FileType, OFlags};
+use rustix::fs::OFlags;
 use rustix::io::{Errno, pread};
 
+use crate::linux::file_kind::kind_of_descriptor;
 use crate::linux::files::{Buffer, Extent};
 use crate::linux::system_calls::MACHINE;
 use crate::linux::tasks::listing::Listing;
-use crate::roots::MachineDirectory;
+use crate::roots::{Identity, MachineDirectory};
 
 /// The most threads of a process that are read.
 const MAX_THREADS: usize = 4096;
-
-/// A file, by what distinguishes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct OpenFile {
-    device: u64,
-    pub(super) inode: u64,
-    pub(super) is_pipe: bool,
-}
 
 /// The purpose for which a file was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,8 +128,10 @@ impl Processes {
 
     fn wait(&mut self, pid: u32, tid: u32) -> Result<Option<Wait>, Errno> {
         let call = self.read_call(pid, tid)?;
-        let link = call.descriptor().and_then(|descriptor| self.link(pid, descriptor));
-        Ok(call.wait(MACHINE, link.as_deref().map_or(FileKind::Unknown, kind_of_link)))
+        let file = call
+            .descriptor()
+            .map(|descriptor| kind_of_descriptor(&self.root, &mut self.buffer, pid, descriptor));
+        Ok(call.wait(MACHINE, file.unwrap_or(FileKind::Unknown)))
     }
 
     fn read_call(&mut self, pid: u32, tid: u32) -> Result<PidSyscall, Errno> {
@@ -156,10 +151,8 @@ impl Processes {
     }
 
     /// The file of a descriptor.
-    pub(super) fn file(&self, pid: u32, descriptor: u32) -> Option<OpenFile> {
-        let stat = self.root.stat_at(&format!("proc/{pid}/fd/{descriptor}")).ok()?;
-        let is_pipe = FileType::from_raw_mode(stat.st_mode) == FileType::Fifo;
-        Some(OpenFile { device: stat.st_dev, inode: stat.st_ino, is_pipe })
+    pub(super) fn file(&self, pid: u32, descriptor: u32) -> Option<Identity> {
+        self.root.identity_at(&format!("proc/{pid}/fd/{descriptor}")).ok()
     }
 
     /// Where a descriptor leads.
@@ -275,9 +268,4 @@ impl Processes {
         };
         children.into_iter().filter(lives).collect()
     }
-}
-
-/// The rest of the line that begins with a name.
-fn field<'t>(text: &'t [u8], name: &[u8]) -> Option<Cursor<'t>> {
-    lines(text).find_map(|mut line| line.skip(name).then_some(line))
 }
