@@ -1,6 +1,7 @@
 //! The records that must survive a restart: the active alerts, the notifications that are still to be sent, and silences. A state and its
 //! notifications are one transaction, so that none is sent twice and none is forgotten.
 
+use std::io;
 use std::ops::Range;
 use std::path::Path;
 
@@ -54,8 +55,11 @@ impl Ledger {
     }
 
     /// Returns whether there is one in a directory.
-    pub fn is_in(directory: &Path) -> bool {
-        directory.join(FILE).exists()
+    ///
+    /// # Errors
+    /// If this user may not look.
+    pub fn is_in(directory: &Path) -> io::Result<bool> {
+        directory.join(FILE).try_exists()
     }
 
     /// All alerts, as of the last change.

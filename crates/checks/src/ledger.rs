@@ -1,5 +1,6 @@
 //! The records that must survive a restart: the states of all checks.
 
+use std::io;
 use std::ops::Range;
 use std::path::Path;
 
@@ -56,8 +57,11 @@ impl CheckLedger {
     }
 
     /// Returns whether there is one in a directory.
-    pub fn is_in(directory: &Path) -> bool {
-        directory.join(FILE).exists()
+    ///
+    /// # Errors
+    /// If this user may not look.
+    pub fn is_in(directory: &Path) -> io::Result<bool> {
+        directory.join(FILE).try_exists()
     }
 
     /// Returns whether its file is still there.
@@ -180,6 +184,14 @@ impl CheckLedger {
         let records: Vec<Vec<u8>> = requests.iter().map(json).collect();
         let first = self.records.append(REQUESTS, records.iter().map(Vec::as_slice))?;
         Ok(first..first + i64::try_from(requests.len()).unwrap_or(i64::MAX))
+    }
+
+    /// Takes requests back that no agent has taken, by their numbers.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn withdraw(&mut self, requests: Range<i64>) -> Result<(), StoreError> {
+        self.records.delete(requests)
     }
 
     /// Returns whether a request waits for the agent, by its number.

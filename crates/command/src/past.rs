@@ -266,10 +266,27 @@ pub fn no_history(path: &Path) -> Failure {
     Failure::new(format!("{}: there is none yet; whit agent makes it{more}", path.shown()))
 }
 
+/// Returns whether a file of a data directory is there.
+///
+/// # Errors
+/// If this user may not look: it can be there.
+pub fn is_there(path: &Path) -> Result<bool, Failure> {
+    path.try_exists().map_err(|error| unseen(path, &error))
+}
+
+/// Returns the failure of a file of which this user does not see whether it is there.
+pub fn unseen(path: &Path, error: &std::io::Error) -> Failure {
+    let more = match error.kind() {
+        std::io::ErrorKind::PermissionDenied => "; its own user and root may read it",
+        _ => "",
+    };
+    Failure::new(format!("{}: {error}{more}", path.shown()))
+}
+
 /// Opens the history of a data directory.
 pub fn open(directory: &Path) -> Result<Past, Failure> {
     let path = directory.join(::history::HISTORY);
-    if !path.exists() {
+    if !is_there(&path)? {
         return Err(no_history(&path));
     }
     Past::open(&path).map_err(|error| Failure::new(format!("{}: {error}", path.shown())))

@@ -9,6 +9,7 @@ use crate::expression::{Aggregation, LabelChoice};
 use crate::limits::Limits;
 use crate::number::write_in_full;
 use crate::over_time::quantile;
+use crate::samples::Point;
 use crate::sum::Sum;
 use crate::value::Column;
 
@@ -92,6 +93,70 @@ fn group(columns: &[Column], groups: &LabelChoice) -> (Vec<SeriesName>, Vec<usiz
     (names, of_columns)
 }
 
+/// How many points of memory a group takes at a step.
+pub(crate) const POINTS_OF_PARTIAL: usize = size_of::<Partial>().div_ceil(size_of::<Point>());
+
+/// Sums, averages and the like of each group, to which series are added one after the other.
+#[derive(Debug)]
+pub(crate) struct Fold<'a> {
+    operation: &'a Aggregation,
+    groups: &'a LabelChoice,
+    steps: usize,
+    places: HashMap<SeriesName, usize>,
+    /// In the order in which they came.
+    names: Vec<SeriesName>,
+    /// Of each group at each step.
+    partials: Vec<Partial>,
+}
+
+impl<'a> Fold<'a> {
+    /// Begins; `None` if the operation needs all values of a group at once.
+    pub(crate) fn new(operation: &'a Aggregation, groups: &'a LabelChoice, steps: usize) -> Option<Self> {
+        let needs_all = matches!(
+            operation,
+            Aggregation::Quantile(_)
+                | Aggregation::Top(_)
+                | Aggregation::Bottom(_)
+                | Aggregation::CountValues(_)
+        );
+        (!needs_all).then(|| Self::of_any(operation, groups, steps))
+    }
+
+    fn of_any(operation: &'a Aggregation, groups: &'a LabelChoice, steps: usize) -> Self {
+        Self { operation, groups, steps, places: HashMap::new(), names: Vec::new(), partials: Vec::new() }
+    }
+
+    /// Adds a series with its values at all steps. Returns whether it is the first of its group.
+    pub(crate) fn add(&mut self, name: &SeriesName, values: &[Option<f64>]) -> bool {
+        let name = self.groups.of(name);
+        let (place, is_first) = match self.places.get(&name) {
+            Some(place) => (*place, false),
+            None => {
+                self.partials.resize(self.partials.len() + self.steps, Partial::default());
+                self.names.push(name.clone());
+                self.places.insert(name, self.names.len() - 1);
+                (self.names.len() - 1, true)
+            }
+        };
+        for (partial, value) in self.partials[place * self.steps..].iter_mut().zip(values) {
+            if let Some(value) = value {
+                partial.add(self.operation, *value);
+            }
+        }
+        is_first
+    }
+
+    /// Returns a column for each group.
+    pub(crate) fn finish(self) -> Vec<Column> {
+        let values = |place: usize| {
+            let partials = &self.partials[place * self.steps..(place + 1) * self.steps];
+            partials.iter().map(|partial| partial.finish(self.operation)).collect()
+        };
+        let columns = self.names.into_iter().enumerate();
+        columns.map(|(place, name)| Column { name, values: values(place) }).collect()
+    }
+}
+
 /// Sums, averages and the like of each group.
 pub(crate) fn combine(
     operation: &Aggregation,
@@ -99,23 +164,11 @@ pub(crate) fn combine(
     columns: &[Column],
     steps: usize,
 ) -> Vec<Column> {
-    let (names, of_columns) = group(columns, groups);
-    let mut partial = vec![Partial::default(); names.len() * steps];
-    for (column, group) in columns.iter().zip(of_columns) {
-        for (partial, value) in partial[group * steps..].iter_mut().zip(&column.values) {
-            if let Some(value) = value {
-                partial.add(operation, *value);
-            }
-        }
+    let mut folded = Fold::of_any(operation, groups, steps);
+    for column in columns {
+        folded.add(&column.name, &column.values);
     }
-    let finish = |(place, name)| Column {
-        name,
-        values: partial[place * steps..(place + 1) * steps]
-            .iter()
-            .map(|partial| partial.finish(operation))
-            .collect(),
-    };
-    names.into_iter().enumerate().map(finish).collect()
+    folded.finish()
 }
 
 /// A quantile of each group.

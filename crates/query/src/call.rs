@@ -105,7 +105,7 @@ impl Evaluation<'_> {
             _ => return unanswerable("expected a range"),
         };
         let scalars = scalar.map(|scalar| self.scalar(scalar, steps)).transpose()?;
-        self.over_time(function, range(of)?, &scalars.unwrap_or_default(), steps, None)
+        self.over_time(function, range(of)?, &scalars.unwrap_or_default(), steps)
     }
 
     fn label_replace(&self, mut columns: Vec<Column>, texts: &[&str]) -> Result<Vec<Column>, QueryError> {

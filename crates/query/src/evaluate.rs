@@ -4,19 +4,17 @@ use std::cell::Cell;
 
 use formats::series_name::{METRIC, SeriesName, is_label};
 
+use crate::aggregate::Fold;
 use crate::error::{QueryError, unanswerable};
 use crate::expression::{
-    Aggregate, Aggregation, At, Binary, Expression, Matcher, Operator, Range, RangeOf, Selector, Shift,
+    Aggregate, Aggregation, At, Binary, Expression, Matcher, Operator, Range, Selector, Shift,
 };
 use crate::function::{Function, OverTime};
 use crate::limits::Limits;
 use crate::samples::Point;
 use crate::source::{Selection, Series, Source, StepAfter, Sums};
-use crate::value::{Column, Evaluated, Steps, merge_same, refuse_same};
-use crate::{aggregate, matching, operate, over_time};
-
-/// The number of steps between two checks for interruption.
-const STEPS_PER_CHECK: usize = 16;
+use crate::value::{Column, Evaluated, Steps, merge_same};
+use crate::{aggregate, matching, operate};
 
 /// An evaluation of one expression.
 pub(crate) struct Evaluation<'s> {
@@ -86,7 +84,7 @@ impl Evaluation<'_> {
         if self.points.get() > self.limits.most_points {
             let most = self.limits.most_points;
             return Err(QueryError::TooLarge(format!(
-                "the expression needs more than {most} samples in memory, labels counted by their bytes"
+                "the expression needs more than {most} samples in memory, labels counted by their bytes: ask for fewer series, less time or longer steps"
             )));
         }
         if (self.limits.is_interrupted)() { Err(QueryError::Interrupted) } else { Ok(()) }
@@ -109,7 +107,7 @@ impl Evaluation<'_> {
     }
 
     /// Reads the series that a selector needs.
-    fn read(
+    pub(crate) fn read(
         &self,
         matchers: &[Matcher],
         from_ms: i64,
@@ -160,109 +158,6 @@ impl Evaluation<'_> {
             Column { values: steps.iter().map(newest).collect(), name: series.name }
         };
         Ok(series.into_iter().map(column).collect())
-    }
-
-    /// The series of a range.
-    pub(crate) fn range(
-        &self,
-        range: &Range,
-        steps: Steps,
-        sums: Option<Sums<'_>>,
-    ) -> Result<Vec<Series>, QueryError> {
-        let from_ms = self.instant(range.shift, steps.first_ms).saturating_sub(range.length_ms);
-        let to_ms = self.instant(range.shift, steps.last_ms());
-        match &range.of {
-            RangeOf::Series(matchers) => self.read(matchers, from_ms, to_ms, Reading::Range(sums)),
-            RangeOf::Expression { inner, step_ms } => {
-                let step_ms = step_ms.unwrap_or(self.limits.usual_step_ms);
-                // Multiples of the step since 1970, as in Prometheus.
-                let first_ms = from_ms.div_euclid(step_ms).saturating_mul(step_ms);
-                let first_ms = if first_ms < from_ms { first_ms.saturating_add(step_ms) } else { first_ms };
-                let inner_steps = Steps::between(first_ms, to_ms, step_ms);
-                self.spend(inner_steps.count)?;
-                let columns = match self.evaluate(inner, inner_steps)? {
-                    Evaluated::Vector(columns) => columns,
-                    Evaluated::Scalar(values) => {
-                        let values = values.into_iter().map(Some).collect();
-                        vec![Column { name: SeriesName::default(), values }]
-                    }
-                    Evaluated::Text(_) => return unanswerable("a range of texts"),
-                };
-                let series = columns.into_iter().map(|column| {
-                    let points = inner_steps.iter().zip(column.values);
-                    let points =
-                        points.filter_map(|(at_ms, value)| value.map(|value| Point { at_ms, value }));
-                    Series { name: column.name, samples: points.collect() }
-                });
-                Ok(series.collect())
-            }
-        }
-    }
-
-    /// All samples of each series in a range before an instant.
-    pub(crate) fn range_at(
-        &self,
-        range: &Range,
-        steps: Steps,
-    ) -> Result<Vec<(SeriesName, Vec<Point>)>, QueryError> {
-        let to_ms = self.instant(range.shift, steps.first_ms);
-        let from_ms = to_ms.saturating_sub(range.length_ms);
-        let series = self.range(range, steps, None)?.into_iter();
-        let series = series.map(|series| (series.name, series.samples.points(from_ms, to_ms)));
-        let series: Vec<_> = series.filter(|(_, points)| !points.is_empty()).collect();
-        self.spend(series.iter().map(|(_, points)| points.len()).sum())?;
-        Ok(series)
-    }
-
-    /// A function of a range, at each step.
-    pub(crate) fn over_time(
-        &self,
-        function: OverTime,
-        range: &Range,
-        argument: &[f64],
-        steps: Steps,
-        sums: Option<Sums<'_>>,
-    ) -> Result<Vec<Column>, QueryError> {
-        let series = self.range(range, steps, sums)?;
-        self.spend(series.len().saturating_mul(steps.count))?;
-        // At a fixed instant it is the same at each step, unless it depends on the step's own.
-        let is_fixed = range.shift.at.is_some() && function != OverTime::PredictLinear && argument.is_empty();
-        let mut runs = Vec::new();
-        let mut columns = Vec::with_capacity(series.len());
-        for Series { mut name, samples } in series {
-            let mut at_step = |place: usize| {
-                let at_ms = steps.at(place);
-                let to_ms = self.instant(range.shift, at_ms);
-                let from_ms = to_ms.saturating_sub(range.length_ms);
-                samples.runs(from_ms, to_ms, &mut runs);
-                let argument = argument.get(place).copied().unwrap_or(f64::NAN);
-                let may_begin = samples.may_begin();
-                let runs = &runs;
-                let window = over_time::Window { runs, from_ms, to_ms, at_ms, argument, may_begin };
-                over_time::apply(function, &window)
-            };
-            let values: Vec<Option<f64>> = match is_fixed && steps.count > 0 {
-                true => vec![at_step(0); steps.count],
-                false => {
-                    let mut values = Vec::with_capacity(steps.count);
-                    for place in 0..steps.count {
-                        if place % STEPS_PER_CHECK == 0 && (self.limits.is_interrupted)() {
-                            return Err(QueryError::Interrupted);
-                        }
-                        values.push(at_step(place));
-                    }
-                    values
-                }
-            };
-            if function != OverTime::Last {
-                name.set(METRIC, "");
-            }
-            if values.iter().any(Option::is_some) {
-                columns.push(Column { name, values });
-            }
-        }
-        refuse_same(&columns)?;
-        Ok(columns)
     }
 
     /// Another value in place of each, of another metric.
@@ -337,19 +232,22 @@ impl Evaluation<'_> {
         largest: Option<usize>,
     ) -> Result<Vec<Column>, QueryError> {
         let groups = &aggregate.groups;
+        if let Some((function, range)) = range_of(&aggregate.of)
+            && range.is_of_one_metric()
+            && let Some(mut folded) = Fold::new(&aggregate.operation, groups, steps.count)
+        {
+            // What counters have grown adds up before as well as after.
+            let adds_up = matches!(aggregate.operation, Aggregation::Sum)
+                && matches!(function, OverTime::Rate | OverTime::Increase);
+            let sums = adds_up.then_some(Sums { by: groups, largest, is_of_one_window: steps.count == 1 });
+            let fold = |name: SeriesName, values: &[Option<f64>]| match folded.add(&name, values) {
+                true => self.spend(steps.count.saturating_mul(aggregate::POINTS_OF_PARTIAL)),
+                false => Ok(()),
+            };
+            self.each_over_time(function, range, &[], steps, sums, fold)?;
+            return Ok(folded.finish());
+        }
         let mut columns = match (&aggregate.operation, &aggregate.of) {
-            (Aggregation::Sum, Expression::Call(Function::OverTime(function), arguments))
-                if matches!(function, OverTime::Rate | OverTime::Increase) =>
-            {
-                // What counters have grown adds up before as well as after.
-                match &arguments[..] {
-                    [Expression::Range(range)] => {
-                        let sums = Sums { by: groups, largest, is_of_one_window: steps.count == 1 };
-                        self.over_time(*function, range, &[], steps, Some(sums))?
-                    }
-                    _ => self.vector(&aggregate.of, steps)?,
-                }
-            }
             (Aggregation::Top(Expression::Number(count)), Expression::Aggregate(sum))
                 if steps.count == 1 && groups.is_empty() =>
             {
@@ -388,6 +286,17 @@ impl Evaluation<'_> {
     }
 }
 
+/// Returns a function of the samples in a range, and the range, if an expression is that.
+fn range_of(expression: &Expression) -> Option<(OverTime, &Range)> {
+    match expression {
+        Expression::Call(Function::OverTime(function), arguments) => match &arguments[..] {
+            [Expression::Range(range)] => Some((*function, range)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// Returns how many values `topk` returns; `None` if that is none or very many.
 fn whole_number(count: f64) -> Option<usize> {
     (1.0..=1000.0).contains(&count).then_some(count as usize)
@@ -395,7 +304,7 @@ fn whole_number(count: f64) -> Option<usize> {
 
 /// How a series is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reading<'e> {
+pub(crate) enum Reading<'e> {
     Newest,
     /// The newest sample of each step.
     Steps(StepAfter),

@@ -154,6 +154,15 @@ pub(crate) struct Range {
     pub(crate) shift: Shift,
 }
 
+impl Range {
+    /// Returns true if its series differ by more than the name of the metric.
+    pub(crate) fn is_of_one_metric(&self) -> bool {
+        let names_it =
+            |matcher: &Matcher| matcher.label == METRIC && matches!(matcher.condition, Condition::Equal(_));
+        matches!(&self.of, RangeOf::Series(matchers) if matchers.iter().any(names_it))
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(crate) enum RangeOf {
     Series(Vec<Matcher>),

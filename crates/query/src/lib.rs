@@ -23,6 +23,7 @@ mod parse;
 mod patterns;
 mod place;
 mod quantity;
+mod ranges;
 mod restrict;
 mod samples;
 mod source;

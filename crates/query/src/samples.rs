@@ -93,6 +93,18 @@ impl Samples {
         }
     }
 
+    /// Returns false if no sample lies between two instants, both included.
+    pub(crate) fn may_lie_in(&self, from_ms: i64, to_ms: i64) -> bool {
+        let [first_ms, last_ms] = match self {
+            Self::Points(points) => {
+                [points.first(), points.last()].map(|point| point.map(|point| point.at_ms))
+            }
+            Self::Held { times_ms, .. } => [times_ms.first(), times_ms.last()].map(Option::<&i64>::copied),
+        };
+        first_ms.is_some_and(|first_ms| first_ms <= to_ms)
+            && last_ms.is_some_and(|last_ms| from_ms <= last_ms)
+    }
+
     /// The samples between two instants, both included, each by itself.
     pub(crate) fn points(&self, from_ms: i64, to_ms: i64) -> Vec<Point> {
         match self {

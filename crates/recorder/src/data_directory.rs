@@ -16,6 +16,7 @@ use service::{Level, Log};
 
 /// The name of the lock file.
 const LOCK: &str = "lock";
+const LOCK_PATIENCE: Duration = Duration::from_millis(200);
 /// Suffixes of databases and their write-ahead logs.
 const DATABASE_ENDS: [&str; 3] = [".sqlite", ".sqlite-wal", ".sqlite-shm"];
 /// The most bytes of a history in memory.
@@ -90,8 +91,9 @@ impl DataDirectory {
         // No other user may take it.
         let made = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
         made.map_err(|error| system(&path, error))?;
-        let mut lock = LockFile::open(&path, false).map_err(|error| system(&path, error))?;
-        match lock.try_take().map_err(|error| system(&path, error))? {
+        let lock = LockFile::open(&path, false).map_err(|error| system(&path, error))?;
+        // A command that looks whether an agent runs has it for an instant.
+        match lock.take(Some(LOCK_PATIENCE)).map_err(|error| system(&path, error))? {
             Taken::No => Err(RecorderError::Taken(directory.to_owned())),
             _ => Ok(Self { history: directory.join(HISTORY), is_fallback, _lock: lock }),
         }
@@ -103,6 +105,15 @@ impl DataDirectory {
             if self.is_fallback { wanted.most_bytes.min(FALLBACK_BYTES) } else { wanted.most_bytes };
         Retention { most_bytes, ..wanted.clone() }
     }
+}
+
+/// Returns whether an agent records into a directory now.
+///
+/// # Errors
+/// If its lock may not be looked at.
+pub fn is_recorded_into(directory: &Path) -> io::Result<bool> {
+    let path = directory.join(LOCK);
+    Ok(path.try_exists()? && LockFile::open(&path, true)?.try_take()? == Taken::No)
 }
 
 /// The permissions by which a group or others can write.

@@ -29,6 +29,7 @@ mod service_manager;
 mod stall;
 mod task_series;
 
+pub use data_directory::is_recorded_into;
 pub use feed_series::FEED_SERIES;
 pub use maintenance::{compact, import, verify_sums};
 pub use options::{RecorderError, RecorderOptions};

@@ -199,7 +199,7 @@ impl Recorder {
         let change = self.budget.advance(clock.boottime, self.series.own.cost())?;
         let text = match change.stride {
             1 => "tasks are read at every tick again".to_owned(),
-            stride => format!("tasks are read at every {stride}th tick: recording would cost too much"),
+            stride => format!("tasks are read at one of {stride} ticks: recording would cost too much"),
         };
         self.marks.set(&self.directory.history, clock.realtime, &text);
         let percent = change.used.0 * 100.0;

@@ -38,8 +38,10 @@ impl Of {
     /// Those in the ledger of a data directory, each with its key; none without one.
     pub(super) fn all(self, data: &Path) -> Result<Vec<(i64, StateChange)>, StoreError> {
         match self {
-            Self::Alerts if Ledger::is_in(data) => Ledger::open_for_reading(data)?.changes(),
-            Self::Checks if CheckLedger::is_in(data) => CheckLedger::open_for_reading(data)?.changes(),
+            Self::Alerts if Ledger::is_in(data).unwrap_or(false) => Ledger::open_for_reading(data)?.changes(),
+            Self::Checks if CheckLedger::is_in(data).unwrap_or(false) => {
+                CheckLedger::open_for_reading(data)?.changes()
+            }
             _ => Ok(Vec::new()),
         }
     }

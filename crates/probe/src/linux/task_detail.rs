@@ -10,8 +10,8 @@ use rustix::fs::RawDir;
 use std::mem::MaybeUninit;
 
 use super::file_kind::kind_of_descriptor;
+use super::files::Buffer;
 use super::files::task_absence;
-use super::files::{Buffer, absence};
 use super::system_calls::MACHINE;
 use crate::open_file::OpenFile;
 use crate::roots::{MachineDirectory, RootError, Roots};
@@ -124,6 +124,6 @@ impl LinuxTaskFiles {
     }
 
     fn directory(&self, path: &str) -> Result<MachineDirectory, Absence> {
-        self.root.directory_at(path).map_err(absence)
+        self.root.directory_at(path).map_err(task_absence)
     }
 }

@@ -46,6 +46,10 @@ impl Condition {
         let number = || text::quantity::number(limit).map_err(|_| wrong());
         let (figure, limit) = match (percentile(name), name) {
             (Some(percentile), _) => {
+                // Who writes a number alone means milliseconds or seconds.
+                if number().is_ok() && limit.ends_with(|last: char| last.is_ascii_digit()) {
+                    return Err(format!("what unit? {limit}ms is milliseconds, {limit}s seconds"));
+                }
                 (Figure::Percentile(percentile), text::quantity::duration(limit)?.0 as f64)
             }
             (None, "errors") => (Figure::Errors, number()?),
@@ -104,7 +108,7 @@ mod tests {
         assert_eq!(violation("errors>4", &sent, None), None);
         assert_eq!(violation("rate<1k", &sent, Some(999.5)), Some("rate<1k: it is 999.50".to_owned()));
         assert_eq!(violation("rate<1k", &sent, Some(1000.0)), None);
-        for wrong in ["p99", "p98>1s", "p99>x", "errors>x", "rate=1", ">", ""] {
+        for wrong in ["p99", "p99>50", "p98>1s", "p99>x", "errors>x", "rate=1", ">", ""] {
             assert!(Condition::parse(wrong).is_err(), "{wrong}");
         }
     }

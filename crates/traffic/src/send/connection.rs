@@ -330,6 +330,15 @@ impl Connection {
         self.awaits_response || self.echo_left > 0
     }
 
+    /// Returns true if something in return is missing at the end. A response that was asked for within the last second is not: it was not
+    /// given the time, if others came before.
+    pub(super) fn is_overdue(&self, schedule: &Schedule, now: Nanos) -> bool {
+        let had_time = self.sent_at.is_none_or(|sent_at| sent_at + Nanos::SECOND <= now);
+        let is_cut_off =
+            matches!(schedule.answer, Answer::Http { .. }) && !self.statuses.is_empty() && !had_time;
+        self.is_waiting() && !is_cut_off
+    }
+
     /// Returns true if there is nothing more to be sent.
     pub(super) fn is_done(&self) -> bool {
         self.planned >= self.quota

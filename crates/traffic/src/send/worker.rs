@@ -292,7 +292,8 @@ impl<'a> Worker<'a> {
         self.living -= 1;
         let sent = &mut self.sent;
         sent.bytes += connection.bytes;
-        sent.unanswered += connection.lost + u64::from(error.is_none() && connection.is_waiting());
+        let is_overdue = error.is_none() && connection.is_overdue(&self.schedule, probe::monotonic_now());
+        sent.unanswered += connection.lost + u64::from(is_overdue);
         sent.packets += connection.bytes / self.schedule.size as u64;
         for (status, count) in &connection.statuses {
             *sent.statuses.entry(*status).or_default() += count;

@@ -17,6 +17,7 @@ use text::printable::Shown as _;
 
 use self::arguments::{AlertArgs, AlertTask};
 use crate::agent::in_use::InUse;
+use crate::check::was_so;
 use command::document::{DocumentKind, Documents};
 use command::failure::Failure;
 use command::output::Output;
@@ -33,7 +34,10 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         AlertTask::Test { rules, time, sends } => {
             return test(directory, config.as_deref(), rules, *time, *sends);
         }
-        AlertTask::Silence { selector, length, comment } => silence(directory, selector, *length, comment)?,
+        AlertTask::Silence { selector, length, comment } => {
+            must_be_a_rule(directory, config.as_deref(), selector)?;
+            silence(directory, selector, *length, comment)?
+        }
         AlertTask::Unsilence(number) => unsilence(directory, *number)?,
     };
     Output::stdout().write(text.as_bytes())?;
@@ -63,7 +67,7 @@ fn open(directory: &Path) -> Result<Ledger, Failure> {
 }
 
 fn must_be_in(directory: &Path) -> Result<(), Failure> {
-    if !Ledger::is_in(directory) {
+    if !Ledger::is_in(directory).map_err(|error| past::unseen(directory, &error))? {
         let path = directory.shown();
         return Err(Failure::new(format!("{path}: no agent has watched for anything there yet")));
     }
@@ -82,7 +86,7 @@ fn list(directory: &Path, config: Option<&Path>, is_json: bool) -> Result<String
     let mut deliveries = ledger.deliveries().map_err(failed)?;
     if !is_json {
         deliveries.retain(|(_, delivery)| delivery.outcome != Some(Outcome::Delivered));
-        let mut text = render::list(&active, &silences, &deliveries, now_ms());
+        let mut text = was_so(directory) + &render::list(&active, &silences, &deliveries, now_ms());
         text.push_str(&watched(directory, config));
         return Ok(text);
     }
@@ -219,6 +223,18 @@ fn send(receiver: &Receiver, output: &mut Output) -> Result<bool, Failure> {
     let words = sent.as_ref().map_or_else(String::as_str, |()| "sent");
     output.write(format!("{}: {words}\n", receiver.name.shown()).as_bytes())?;
     Ok(sent.is_ok())
+}
+
+/// Refuses the name of a rule that there is not, if the rules are known here. A selector may be of alerts to come.
+fn must_be_a_rule(directory: &Path, config: Option<&Path>, name: &str) -> Result<(), Failure> {
+    let Ok(configuration) = InUse::read(config, Some(directory)) else { return Ok(()) };
+    let Some(options) = &configuration.options.alerts else { return Ok(()) };
+    let names = options.rules.iter().map(|rule| rule.name.as_str());
+    if name.starts_with('{') || names.clone().any(|known| known == name) {
+        return Ok(());
+    }
+    let hint = text::nearest::did_you_mean(name, names);
+    Err(Failure::new(format!("no rule is called \"{}\"{hint}; whit alert rules lists them", name.shown())))
 }
 
 fn silence(directory: &Path, selector: &str, length: Duration, comment: &str) -> Result<String, Failure> {

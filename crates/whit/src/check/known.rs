@@ -16,7 +16,7 @@ pub(super) fn open_for_reading(directory: &Path) -> Result<CheckLedger, Failure>
 
 /// Refuses a data directory in which nothing was checked.
 pub(super) fn must_be_in(directory: &Path) -> Result<(), Failure> {
-    if !CheckLedger::is_in(directory) {
+    if !CheckLedger::is_in(directory).map_err(|error| command::past::unseen(directory, &error))? {
         let path = directory.shown();
         return Err(Failure::new(format!(
             "{path}: no agent has checked anything there yet; [[check]] in its configuration says what to check"

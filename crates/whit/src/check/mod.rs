@@ -100,7 +100,15 @@ fn list(directory: &Path, patterns: &[String], has_fine: bool, is_json: bool) ->
         );
     }
     deliveries.retain(|(_, delivery)| delivery.outcome != Some(Outcome::Delivered));
-    Ok(render::list(&shown, &summary, &downtimes, &deliveries, now_ms()))
+    Ok(was_so(directory) + &render::list(&shown, &summary, &downtimes, &deliveries, now_ms()))
+}
+
+/// Returns what is said before states that nobody keeps up to date.
+pub(crate) fn was_so(directory: &Path) -> String {
+    match recorder::is_recorded_into(directory) {
+        Ok(false) => "no agent runs there now; this is how it was when one ended\n".to_owned(),
+        _ => String::new(),
+    }
 }
 
 fn document(body: &serde_json::Value) -> Result<String, Failure> {
@@ -119,7 +127,7 @@ fn show(directory: &Path, config: Option<&Path>, name: &str, is_json: bool) -> R
     match is_json {
         true => document(&serde_json::json!({ "checks": [render::json(&status)] })),
         false => {
-            let mut text = render::show(&status);
+            let mut text = was_so(directory) + &render::show(&status);
             // Why there are no notifications is said if the configuration is known here.
             if let Ok(options) = configured(directory, config)
                 && let Ok(check) = named(&options, name)
@@ -174,7 +182,8 @@ fn run_one(directory: &Path, config: Option<&Path>, name: &str) -> Result<ExitCo
 fn explain(directory: &Path, config: Option<&Path>, name: &str) -> Result<String, Failure> {
     let options = configured(directory, config)?;
     let check = named(&options, name)?;
-    let ledger = CheckLedger::is_in(directory).then(|| open_for_reading(directory)).transpose()?;
+    let has_ledger = CheckLedger::is_in(directory).unwrap_or(false);
+    let ledger = has_ledger.then(|| open_for_reading(directory)).transpose()?;
     let known = Known::read(ledger.as_ref(), &options).map_err(|error| of_ledger(directory, error))?;
     Ok(explain::explain(check, &options, &known, now_ms()))
 }

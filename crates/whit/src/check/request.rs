@@ -35,15 +35,24 @@ pub(super) fn request(directory: &Path, requests: &[CheckRequest]) -> Result<Str
             permitted_requests.push(permitted(&one, &ledger, &known, directory)?);
         }
     }
+    let are_results = permitted_requests.iter().all(|request| matches!(request, CheckRequest::Submit { .. }));
+    // What is not permitted to be seen is tried.
+    if !are_results && recorder::is_recorded_into(directory).is_ok_and(|is_recorded| !is_recorded) {
+        return Err(Failure::new(format!("{}: no agent runs there that could do this", directory.shown())));
+    }
     let asked = ledger.request(&permitted_requests).map_err(failed)?;
-    if permitted_requests.iter().all(|request| matches!(request, CheckRequest::Submit { .. })) {
+    if are_results {
         return Ok(String::new());
     }
     let deadline = Instant::now() + MAX_WAIT;
-    for number in asked {
+    for number in asked.clone() {
         while ledger.has_request(number).map_err(failed)? {
             if Instant::now() > deadline {
-                return Err(Failure::new("no agent has taken this yet; it is done when one runs there"));
+                // Nothing is done later that its user believes to have failed.
+                ledger.withdraw(number..asked.end).map_err(failed)?;
+                return Err(Failure::new(
+                    "the agent has not taken this, and it was taken back: does it hang?",
+                ));
             }
             std::thread::sleep(POLL_INTERVAL);
         }

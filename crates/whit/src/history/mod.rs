@@ -29,7 +29,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let path = args.directory.join(::history::HISTORY);
     let failed = |error: StoreError| Failure::new(format!("{}: {error}", path.shown()));
     let needs_history = !matches!(args.task, HistoryTask::Import(_));
-    if needs_history && !path.exists() {
+    if needs_history && !past::is_there(&path)? {
         return Err(past::no_history(&path));
     }
     match &args.task {

@@ -90,7 +90,7 @@ fn is_recent(last_ms: i64) -> bool {
 /// Examines the recording in a directory; `None` if there is none of the requested time.
 fn examine_recorded(directory: &Path, args: &WhyArgs) -> Result<Option<Answer>, Failure> {
     let path = directory.join(::history::HISTORY);
-    if !path.exists() {
+    if !command::past::is_there(&path)? {
         return Ok(None);
     }
     let past = command::past::open(directory)?;

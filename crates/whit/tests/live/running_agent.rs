@@ -215,10 +215,12 @@ fn found() -> Result<(), Failed> {
     );
     assert!(lines.iter().any(|line| line.starts_with("whit: the page is http://127.0.0.1:")), "{log}");
     assert!(lines.last().is_some_and(|line| line.starts_with("whit: ended after ")), "{log}");
-    // Without an agent nothing takes a request, which is kept for the next one.
+    // Without an agent nothing takes a request, and what is shown is what was.
     let data = data.display().to_string();
     let (status, _, error) = place.said(&["check", "ack", "backup", "--data", &data]);
-    assert!(status == Some(1) && error.contains("no agent has taken this yet"), "{error}");
+    assert!(status == Some(1) && error.contains("no agent runs there"), "{error}");
+    let (_, text, _) = place.said(&["check", "list", "--data", &data]);
+    assert!(text.starts_with("no agent runs there now"), "{text}");
     // A command that observes for a moment has no log.
     let (status, _, error) = place.said(&["why", "--observe", "300ms", "--data", "/nowhere"]);
     assert!(status == Some(0) && !error.contains("records into"), "{error}");

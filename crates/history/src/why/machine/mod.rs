@@ -68,7 +68,7 @@ pub(super) fn missing(examiner: &Examiner<'_>) -> Result<Vec<String>, QueryError
     if let Some(stride) = &stride {
         let ticks = stride.value;
         missing
-            .push(format!("what tasks did between two readings: they were read at every {ticks:.0}th tick"));
+            .push(format!("what tasks did between two readings: they were read at one of {ticks:.0} ticks"));
     }
     // Both are asked before either answer is needed, so that one replay answers them.
     let count_of = |counter: &str| examiner.number(&format!("count(sum by (comm) (rate({counter}[W])))"));
