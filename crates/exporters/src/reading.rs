@@ -12,6 +12,8 @@ use crate::options::TargetOptions;
 
 /// The longest line, in bytes.
 const MAX_LINE: usize = 1 << 13;
+/// The label that names a machine where the series of several come together.
+const INSTANCE: &str = "instance";
 /// Names that are remembered beyond twice those of the last reading.
 const NAMES_BEYOND: usize = 1000;
 
@@ -175,16 +177,29 @@ impl Reader {
             } else if self.keeps_labels {
                 series.set(label, &own);
             } else {
-                let mut exported = format!("exported_{label}");
-                while !series.get(&exported).is_empty() {
-                    exported.insert_str(0, "exported_");
-                }
-                series.set(&exported, &own);
+                set_exported(&mut series, label, &own);
                 series.set(label, value);
+            }
+        }
+        // What goes out gets the name of this machine there, unless it has one.
+        let has_instance = self.labels.iter().any(|(label, _)| label == INSTANCE);
+        if !has_instance && !self.keeps_labels {
+            let own = series.take(INSTANCE);
+            if !own.is_empty() {
+                set_exported(&mut series, INSTANCE, &own);
             }
         }
         series
     }
+}
+
+/// Sets a label that the target gave itself under another name, which it does not have yet.
+fn set_exported(series: &mut SeriesName, label: &str, value: &str) {
+    let mut exported = format!("exported_{label}");
+    while !series.get(&exported).is_empty() {
+        exported.insert_str(0, "exported_");
+    }
+    series.set(&exported, value);
 }
 
 #[cfg(test)]
@@ -200,6 +215,23 @@ mod tests {
 
     fn names(reading: &Reading) -> Vec<&str> {
         reading.new.iter().map(|series| series.name.as_str()).collect()
+    }
+
+    #[test]
+    fn the_machine_names_its_series_itself() {
+        let named = |reader: &mut Reader| {
+            let mut reading = reader.begin();
+            reader.take(&mut reading, "a{instance=\"own\"} 1\n").unwrap();
+            names(&reading).into_iter().map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(named(&mut reader(&[("job", "db")])), ["a{exported_instance=\"own\",job=\"db\"}"]);
+        assert_eq!(
+            named(&mut reader(&[("instance", "db2")])),
+            ["a{exported_instance=\"own\",instance=\"db2\"}"]
+        );
+        let mut keeping = reader(&[]);
+        keeping.keeps_labels = true;
+        assert_eq!(named(&mut keeping), ["a{instance=\"own\"}"]);
     }
 
     #[test]

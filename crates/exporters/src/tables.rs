@@ -100,7 +100,7 @@ fn of_files(table: &Options<'_, '_>, relabelling: Relabelling) -> Result<TargetO
         name: TEXT_FILES.to_owned(),
         place: Place::Directory(table.required_path("directory", "\"/var/lib/prometheus/node-exporter\"")?),
         labels: Vec::new(),
-        keeps_labels: true,
+        keeps_labels: false,
         relabelling,
         interval: interval(table)?,
         most_samples: most_samples(table)?,

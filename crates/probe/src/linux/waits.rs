@@ -124,6 +124,22 @@ impl WaitReader {
         }
     }
 
+    /// The end of a child for which a thread may wait as well: a pipe of its own or a signal says that it has come.
+    fn children_probably(&mut self, pid: u32) -> Dependence {
+        let pids = self.processes.children(pid);
+        if pids.is_empty() { Dependence::Unknown } else { Dependence::Processes { pids, is_probable: true } }
+    }
+
+    /// A signal: one that has a single child mostly waits for its end, as timeout(1) does.
+    fn signal(&mut self, thread: &ThreadNow) -> Awaited {
+        match self.processes.children(thread.pid)[..] {
+            [child] => {
+                Awaited::new(Object::None, Dependence::Processes { pids: vec![child], is_probable: true })
+            }
+            _ => Awaited::NOTHING,
+        }
+    }
+
     /// The debugger of a thread.
     fn tracer(&mut self, thread: &ThreadNow) -> Dependence {
         let tracer = self.processes.number_in_status(thread.pid, thread.tid, b"TracerPid:");
@@ -158,6 +174,7 @@ impl WaitSource for WaitReader {
             }
             (WaitReason::Events, WaitTarget::None) => self.events(thread),
             (WaitReason::Clients, _) => Awaited::NOTHING,
+            (WaitReason::Signal, _) => self.signal(thread),
             (_, WaitTarget::Descriptor(descriptor)) => self.descriptor(thread, wait, descriptor),
             (WaitReason::Other | WaitReason::Lock | WaitReason::File, _) => Awaited::UNKNOWN,
             _ => Awaited::NOTHING,

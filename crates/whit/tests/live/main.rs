@@ -64,6 +64,7 @@ mod storms;
 mod supervision;
 mod system_calls;
 mod task_figures;
+mod threaded_server;
 mod tmpfiles;
 mod top;
 mod traffic;
@@ -107,6 +108,7 @@ fn main() {
         alerts::trials(),
         chains::trials(),
         dead_files::trials(),
+        threaded_server::trials(),
         containers::trials(),
         checks::trials(),
         check_ways::trials(),

@@ -4,8 +4,8 @@ use std::rc::Rc;
 
 use foldhash::HashSet;
 
-use super::now::{Activity, Awaited, Dependence, ProcessNow, ThreadNow, WaitSource};
-use crate::task::wait::WaitTarget;
+use super::now::{Activity, Awaited, Dependence, Object, ProcessNow, ThreadNow, WaitSource};
+use crate::task::wait::{Wait, WaitReason, WaitTarget};
 
 /// The most links of a chain.
 const MAX_LINKS: usize = 64;
@@ -15,6 +15,8 @@ const MAX_DEPTH: usize = 16;
 const MAX_FIRST: usize = 8;
 const MAX_GROUPS: usize = 2;
 const MAX_PROCESSES: usize = 3;
+/// The most groups of threads of which it is looked at whether they serve clients.
+const MAX_SERVING: usize = 1000;
 
 /// Waits as a tree: each link stands before those that it waits for.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -65,7 +67,7 @@ pub enum End {
 pub fn chain_of(source: &mut impl WaitSource, pid: u32) -> Option<Chain> {
     let process = source.process(pid)?;
     let mut walk = Walk { source, chain: Chain::default(), path: Vec::new(), seen: HashSet::default() };
-    for group in groups(&process).into_iter().take(MAX_FIRST) {
+    for group in walk.groups_of(&process).into_iter().take(MAX_FIRST) {
         // What is in the chain of another group is said.
         if !group.tids.iter().all(|tid| walk.seen.contains(tid)) {
             walk.follow(group, false);
@@ -78,16 +80,28 @@ pub fn chain_of(source: &mut impl WaitSource, pid: u32) -> Option<Chain> {
 struct Group {
     first: ThreadNow,
     tids: Vec<u32>,
+    /// They wait for the next request of a client on a connection that was accepted, while others of the process do something else: what
+    /// someone waits for is not to come from them.
+    is_serving: bool,
 }
 
 impl Group {
     fn of(thread: &ThreadNow) -> Self {
-        Self { first: thread.clone(), tids: vec![thread.tid] }
+        Self { first: thread.clone(), tids: vec![thread.tid], is_serving: false }
     }
 
     fn is_idle(&self) -> bool {
-        self.first.is_idle()
+        self.is_serving || self.first.is_idle()
     }
+
+    /// Whether the threads wait for events of descriptors that are not known yet.
+    fn is_of_events(&self) -> bool {
+        matches!(self.first.activity, Activity::Waits(wait) if is_of_events(wait))
+    }
+}
+
+fn is_of_events(wait: Wait) -> bool {
+    wait.reason == WaitReason::Events && wait.target == WaitTarget::None
 }
 
 /// Groups threads by what they do: those that run, then those that need something, those of most threads first, then idle ones.
@@ -108,12 +122,14 @@ fn groups(process: &ProcessNow) -> Vec<Group> {
     groups
 }
 
-/// Returns whether two threads do the same. What has no object, a child or a point in time, is each thread's own.
+/// Returns whether two threads do the same. What has no object, a child or a point in time, is each thread's own; what the events are of for
+/// which a thread waits, its activity does not say.
 fn is_same(one: &Activity, other: &Activity) -> bool {
     match (one, other) {
         (Activity::Waits(one), Activity::Waits(other)) => {
             one.reason == other.reason
                 && one.target == other.target
+                && !is_of_events(*one)
                 && (one.target != WaitTarget::None || one.reason.is_idle() || one.call == other.call)
         }
         (one, other) => one == other,
@@ -130,6 +146,46 @@ struct Walk<'s, S> {
 }
 
 impl<S: WaitSource> Walk<'_, S> {
+    /// Groups the threads of a process, those last that serve others.
+    fn groups_of(&mut self, process: &ProcessNow) -> Vec<Group> {
+        let mut merged: Vec<Group> = Vec::new();
+        let mut of_events: Vec<(Awaited, usize)> = Vec::new();
+        for group in groups(process) {
+            if !group.is_of_events() {
+                merged.push(group);
+                continue;
+            }
+            // Which of more threads wait for the same is not looked at: they have nothing to do.
+            let awaited = match of_events.len() < MAX_LINKS {
+                true => self.source.awaited(&group.first),
+                false => Awaited::NOTHING,
+            };
+            match of_events.iter().find(|(known, _)| *known == awaited) {
+                Some((_, place)) => merged[*place].tids.extend(group.tids),
+                None => {
+                    of_events.push((awaited, merged.len()));
+                    merged.push(group);
+                }
+            }
+        }
+        for group in merged.iter_mut().take(MAX_SERVING) {
+            let is_data = matches!(group.first.activity, Activity::Waits(wait)
+                if matches!(wait.reason, WaitReason::LocalSocket | WaitReason::RemoteSocket | WaitReason::Socket));
+            group.is_serving = is_data && self.is_serving(&group.first);
+        }
+        let has_others =
+            merged.iter().any(|group| !group.is_serving && group.first.activity != Activity::Ended);
+        merged.iter_mut().for_each(|group| group.is_serving &= has_others);
+        merged.sort_by_key(|group| group.is_serving);
+        merged
+    }
+
+    /// Returns whether a thread waits for data on a connection that was accepted.
+    fn is_serving(&mut self, thread: &ThreadNow) -> bool {
+        let awaited = self.source.awaited(thread);
+        matches!(awaited.object, Object::Connection { is_made_here: false, .. }) && !awaited.is_for_room
+    }
+
     /// Adds a group of threads, and what follows.
     fn follow(&mut self, group: Group, is_probable: bool) {
         let depth = self.path.len();
@@ -207,7 +263,7 @@ impl<S: WaitSource> Walk<'_, S> {
     /// Adds the threads of a process that can be what is waited for: those that run, otherwise those that need something, otherwise an idle
     /// one.
     fn follow_process(&mut self, process: &ProcessNow, is_probable: bool) {
-        let mut all = groups(process);
+        let mut all = self.groups_of(process);
         // A process that waits for itself waits for its other threads, if it has some.
         let count_before = all.len();
         if !all.iter().all(|group| self.is_above(group)) {
@@ -236,122 +292,4 @@ fn rank(process: &ProcessNow) -> u8 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::linux::system_calls::Machine;
-    use crate::task::chain::Object;
-    use crate::task::wait::{FileKind, Wait};
-
-    /// A machine whose threads wait for what is written here: thread, process, system call, first argument, on whom.
-    struct Staged(Vec<(u32, u32, i32, u64, Dependence)>);
-
-    impl WaitSource for Staged {
-        fn process(&mut self, pid: u32) -> Option<Rc<ProcessNow>> {
-            let threads: Vec<ThreadNow> = self
-                .0
-                .iter()
-                .filter(|thread| thread.1 == pid)
-                .map(|(tid, pid, call, argument, _)| ThreadNow {
-                    tid: *tid,
-                    pid: *pid,
-                    comm: format!("t{tid}"),
-                    activity: match call {
-                        -9 => Activity::Runs,
-                        call => {
-                            let arguments = [*argument, 0, 0, 0];
-                            let wait = Wait::of_call(Machine::X86_64, *call, arguments, FileKind::Pipe);
-                            Activity::Waits(wait.unwrap())
-                        }
-                    },
-                })
-                .collect();
-            (!threads.is_empty()).then(|| Rc::new(ProcessNow { pid, threads }))
-        }
-
-        fn awaited(&mut self, thread: &ThreadNow) -> Awaited {
-            let on = self.0.iter().find(|row| row.0 == thread.tid).map(|row| row.4.clone());
-            Awaited::new(Object::None, on.unwrap_or(Dependence::Unknown))
-        }
-    }
-
-    fn on(pids: &[u32]) -> Dependence {
-        Dependence::Processes { pids: pids.to_vec(), is_probable: false }
-    }
-
-    fn thread(pid: u32, tid: u32) -> Dependence {
-        Dependence::Thread { pid, tid, is_probable: true }
-    }
-
-    /// Depth, thread, number of threads, end and whether it is probable, of each link.
-    fn links(machine: Staged, pid: u32) -> Vec<(usize, u32, usize, Option<End>, bool)> {
-        let mut machine = machine;
-        let chain = chain_of(&mut machine, pid).unwrap();
-        let links = chain.links.iter();
-        links.map(|link| (link.depth, link.thread.tid, link.threads, link.end, link.is_probable)).collect()
-    }
-
-    const READ: i32 = 0;
-    const FUTEX: i32 = 202;
-    const EPOLL: i32 = 232;
-    const SLEEP: i32 = 230;
-
-    #[test]
-    fn a_chain_ends_at_what_explains_itself() {
-        let machine = Staged(vec![
-            (1, 1, READ, 3, on(&[2])),
-            (2, 2, EPOLL, 4, on(&[3])),
-            (3, 3, -9, 0, Dependence::None),
-        ]);
-        let expected =
-            [(0, 1, 1, None, false), (1, 2, 1, None, false), (2, 3, 1, Some(End::Explained), false)];
-        assert_eq!(links(machine, 1), expected);
-    }
-
-    #[test]
-    fn threads_that_wait_for_one_lock_are_one_link() {
-        let mut threads: Vec<_> = (1..=16).map(|tid| (tid, 1, FUTEX, 0x7000, thread(1, 17))).collect();
-        threads.push((17, 1, SLEEP, 0, Dependence::None));
-        threads.push((18, 1, EPOLL, 0, Dependence::None));
-        let expected = [
-            (0, 1, 16, None, false),
-            (1, 17, 1, Some(End::Explained), true),
-            // The other threads of the process.
-            (0, 18, 1, Some(End::Explained), false),
-        ];
-        assert_eq!(links(Staged(threads), 1), expected);
-    }
-
-    #[test]
-    fn circles_are_found() {
-        let machine = Staged(vec![(1, 1, FUTEX, 0x10, thread(1, 2)), (2, 1, FUTEX, 0x20, thread(1, 1))]);
-        let expected = [(0, 1, 1, None, false), (1, 2, 1, None, true), (2, 1, 1, Some(End::Circle), true)];
-        assert_eq!(links(machine, 1), expected);
-    }
-
-    #[test]
-    fn what_is_not_known_is_said() {
-        let machine = Staged(vec![
-            (1, 1, READ, 3, on(&[9])),
-            (2, 2, READ, 3, Dependence::Unknown),
-            (3, 3, READ, 3, Dependence::OtherUser),
-        ]);
-        assert_eq!(links(machine, 1), [(0, 1, 1, Some(End::Gone), false)]);
-        let machine = Staged(vec![(2, 2, READ, 3, Dependence::Unknown)]);
-        assert_eq!(links(machine, 2), [(0, 2, 1, Some(End::Unknown), false)]);
-        assert_eq!(chain_of(&mut Staged(Vec::new()), 5), None);
-    }
-
-    /// However many processes wait for one another, a chain ends.
-    #[test]
-    fn chains_are_bounded() {
-        for width in [1, 3, 200] {
-            let machine = (1..=5000_u32).map(|pid| {
-                let next: Vec<u32> = (pid * 3..pid * 3 + width).collect();
-                (pid, pid, READ, 3, on(&next))
-            });
-            let links = links(Staged(machine.collect()), 1);
-            assert!(links.len() <= MAX_LINKS + MAX_PROCESSES * MAX_DEPTH, "{}", links.len());
-            assert!(links.iter().all(|link| link.0 <= MAX_DEPTH));
-        }
-    }
-}
+mod tests;

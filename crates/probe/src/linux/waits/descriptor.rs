@@ -46,7 +46,12 @@ impl WaitReader {
             }
         }
         let pids = others(pids, pid);
-        let on = self.processes_or_unknown(pids);
+        let on = match pids == [pid] && self.processes.process(pid).is_some_and(|own| own.threads.len() == 1)
+        {
+            // Its only thread cannot end this: it waits for a signal, as make(1) does with the end of a child at the pipe of its job slots.
+            true => self.children_probably(pid),
+            false => self.processes_or_unknown(pids),
+        };
         let object = if link.starts_with('/') { Object::File(link.to_owned()) } else { Object::Pipe };
         Awaited { object, on, is_for_room }
     }

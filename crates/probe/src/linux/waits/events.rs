@@ -14,6 +14,8 @@ use crate::linux::system_calls::MACHINE;
 const MOST: usize = 65_536;
 /// The most that are looked at one by one.
 const MAX_LINKS: usize = 1024;
+/// The most pipes whose other ends are compared.
+const MAX_PIPES: usize = 4;
 /// POLLIN and POLLOUT, which EPOLLIN and EPOLLOUT are, too.
 const DATA: u32 = 1;
 const ROOM: u32 = 4;
@@ -54,6 +56,11 @@ impl WaitReader {
             // A socket that is not connected waits for whatever comes.
             return if awaited.object == Object::None { nothing } else { awaited };
         }
+        if links.len() == watched.len()
+            && let Some(on) = self.writers_of_all(thread.pid, &links)
+        {
+            return Awaited { on, ..nothing };
+        }
         let due: Vec<&String> = links
             .iter()
             .filter(|(one, link)| {
@@ -79,6 +86,22 @@ impl WaitReader {
             }
             _ => nothing,
         }
+    }
+
+    /// The processes that have the other end of each of a few pipes: a command whose output and errors are read. `None` if they are others for
+    /// each, or none.
+    fn writers_of_all(&mut self, pid: u32, links: &[(Watched, String)]) -> Option<Dependence> {
+        let is_pipe =
+            |(one, link): &(Watched, String)| !one.is_for_room && kind_of_link(link) == FileKind::Pipe;
+        if links.len() > MAX_PIPES || !links.iter().all(is_pipe) {
+            return None;
+        }
+        let mut writers = links.iter().map(|(one, link)| self.pipe(pid, one.descriptor, link, false));
+        let first = writers.next()?;
+        let pids = pids_of(&first);
+        let are_same =
+            !pids.is_empty() && !pids.contains(&pid) && writers.all(|other| pids_of(&other) == pids);
+        are_same.then_some(Dependence::Processes { pids, is_probable: true })
     }
 
     /// The descriptors that a call of poll(2), select(2) or epoll_wait(2) waits for, as its arguments and its memory say; none of another call.

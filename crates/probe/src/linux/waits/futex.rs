@@ -29,7 +29,11 @@ impl WaitReader {
             return Awaited::UNKNOWN;
         };
         let (pid, before) = (thread.pid, WORDS_BEFORE as u64 * 4);
-        let Some(words) = self.processes.words::<WORDS>(pid, address.wrapping_sub(before)) else {
+        let Some(words) = self
+            .processes
+            .words::<WORDS>(pid, address.wrapping_sub(before))
+            .or_else(|| self.first_words(pid, address))
+        else {
             return Awaited::UNKNOWN;
         };
         let Some(process) = self.processes.process(pid) else { return Awaited::UNKNOWN };
@@ -52,6 +56,14 @@ impl WaitReader {
             None => self.thread_elsewhere(pid, number),
         };
         Awaited::new(object, on)
+    }
+
+    /// The words at a lock that begins a mapping, as in shared memory: before it there are none.
+    fn first_words(&self, pid: u32, address: u64) -> Option<[u32; WORDS]> {
+        let following = self.processes.words::<{ WORDS - WORDS_BEFORE }>(pid, address)?;
+        let mut words = [0; WORDS];
+        words[WORDS_BEFORE..].copy_from_slice(&following);
+        Some(words)
     }
 
     /// The thread of another process that a lock in shared memory names; unknown if there is none any more, or in another namespace.
