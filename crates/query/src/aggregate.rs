@@ -105,8 +105,8 @@ pub(crate) struct Fold<'a> {
     places: HashMap<SeriesName, usize>,
     /// In the order in which they came.
     names: Vec<SeriesName>,
-    /// Of each group at each step.
-    partials: Vec<Partial>,
+    /// Of each group, at each step.
+    partials: Vec<Vec<Partial>>,
 }
 
 impl<'a> Fold<'a> {
@@ -132,13 +132,13 @@ impl<'a> Fold<'a> {
         let (place, is_first) = match self.places.get(&name) {
             Some(place) => (*place, false),
             None => {
-                self.partials.resize(self.partials.len() + self.steps, Partial::default());
+                self.partials.push(vec![Partial::default(); self.steps]);
                 self.names.push(name.clone());
                 self.places.insert(name, self.names.len() - 1);
                 (self.names.len() - 1, true)
             }
         };
-        for (partial, value) in self.partials[place * self.steps..].iter_mut().zip(values) {
+        for (partial, value) in self.partials[place].iter_mut().zip(values) {
             if let Some(value) = value {
                 partial.add(self.operation, *value);
             }
@@ -148,12 +148,11 @@ impl<'a> Fold<'a> {
 
     /// Returns a column for each group.
     pub(crate) fn finish(self) -> Vec<Column> {
-        let values = |place: usize| {
-            let partials = &self.partials[place * self.steps..(place + 1) * self.steps];
-            partials.iter().map(|partial| partial.finish(self.operation)).collect()
+        let columns = self.names.into_iter().zip(self.partials);
+        let finished = |partials: Vec<Partial>| {
+            partials.into_iter().map(|partial| partial.finish(self.operation)).collect()
         };
-        let columns = self.names.into_iter().enumerate();
-        columns.map(|(place, name)| Column { name, values: values(place) }).collect()
+        columns.map(|(name, partials)| Column { name, values: finished(partials) }).collect()
     }
 }
 

@@ -130,10 +130,11 @@ impl WaitReader {
         if pids.is_empty() { Dependence::Unknown } else { Dependence::Processes { pids, is_probable: true } }
     }
 
-    /// A signal: one that has a single child mostly waits for its end, as timeout(1) does.
+    /// A signal: a process of one thread that has a single child mostly waits for its end, as timeout(1) does.
     fn signal(&mut self, thread: &ThreadNow) -> Awaited {
+        let is_single = self.processes.process(thread.pid).is_some_and(|own| own.threads.len() == 1);
         match self.processes.children(thread.pid)[..] {
-            [child] => {
+            [child] if is_single => {
                 Awaited::new(Object::None, Dependence::Processes { pids: vec![child], is_probable: true })
             }
             _ => Awaited::NOTHING,

@@ -15,7 +15,7 @@ const MAX_DEPTH: usize = 16;
 const MAX_FIRST: usize = 8;
 const MAX_GROUPS: usize = 2;
 const MAX_PROCESSES: usize = 3;
-/// The most groups of threads of which it is looked at whether they serve clients.
+/// The most groups of threads that are asked whether they serve clients.
 const MAX_SERVING: usize = 1000;
 
 /// Waits as a tree: each link stands before those that it waits for.
@@ -80,8 +80,8 @@ pub fn chain_of(source: &mut impl WaitSource, pid: u32) -> Option<Chain> {
 struct Group {
     first: ThreadNow,
     tids: Vec<u32>,
-    /// They wait for the next request of a client on a connection that was accepted, while others of the process do something else: what
-    /// someone waits for is not to come from them.
+    /// They wait for a client's next request, on a connection that was accepted, while other threads do something else: those have to do with
+    /// who waits for the process.
     is_serving: bool,
 }
 
@@ -94,7 +94,7 @@ impl Group {
         self.is_serving || self.first.is_idle()
     }
 
-    /// Whether the threads wait for events of descriptors that are not known yet.
+    /// Returns whether the threads wait for events of descriptors that are not known yet.
     fn is_of_events(&self) -> bool {
         matches!(self.first.activity, Activity::Waits(wait) if is_of_events(wait))
     }
@@ -176,8 +176,10 @@ impl<S: WaitSource> Walk<'_, S> {
         let has_others =
             merged.iter().any(|group| !group.is_serving && group.first.activity != Activity::Ended);
         merged.iter_mut().for_each(|group| group.is_serving &= has_others);
-        merged.sort_by_key(|group| group.is_serving);
-        merged
+        let (serving, mut ordered): (Vec<Group>, Vec<Group>) =
+            merged.into_iter().partition(|group| group.is_serving);
+        ordered.extend(serving);
+        ordered
     }
 
     /// Returns whether a thread waits for data on a connection that was accepted.
