@@ -274,7 +274,7 @@ pub fn is_there(path: &Path) -> Result<bool, Failure> {
     path.try_exists().map_err(|error| unseen(path, &error))
 }
 
-/// Returns the failure of a file of which this user does not see whether it is there.
+/// Returns the failure to find out whether a file exists.
 pub fn unseen(path: &Path, error: &std::io::Error) -> Failure {
     let more = match error.kind() {
         std::io::ErrorKind::PermissionDenied => "; its own user and root may read it",

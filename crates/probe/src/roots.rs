@@ -152,7 +152,7 @@ pub(crate) struct MachineDirectory {
     captured: Option<Captured>,
 }
 
-/// What tells a file from others, and what it is.
+/// The number of a file, with that of its device, and its type.
 #[cfg(target_os = "linux")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Identity {

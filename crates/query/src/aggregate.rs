@@ -78,19 +78,33 @@ impl Partial {
     }
 }
 
-/// Groups columns: the labels of each group, in the order in which they came, and the group of each column.
-fn group(columns: &[Column], groups: &LabelChoice) -> (Vec<SeriesName>, Vec<usize>) {
-    let mut places: HashMap<SeriesName, usize> = HashMap::new();
-    let mut names = Vec::new();
-    let of_columns = columns.iter().map(|column| {
-        let name = groups.of(&column.name);
-        *places.entry(name).or_insert_with_key(|name| {
-            names.push(name.clone());
-            names.len() - 1
+/// The groups of series, in the order in which they came.
+#[derive(Debug)]
+struct Groups<'a> {
+    labels: &'a LabelChoice,
+    places: HashMap<SeriesName, usize>,
+    names: Vec<SeriesName>,
+}
+
+impl<'a> Groups<'a> {
+    fn new(labels: &'a LabelChoice) -> Self {
+        Self { labels, places: HashMap::new(), names: Vec::new() }
+    }
+
+    /// Returns the place of a series' group.
+    fn place(&mut self, series: &SeriesName) -> usize {
+        *self.places.entry(self.labels.of(series)).or_insert_with_key(|name| {
+            self.names.push(name.clone());
+            self.names.len() - 1
         })
-    });
-    let of_columns = of_columns.collect();
-    (names, of_columns)
+    }
+}
+
+/// Groups columns: the labels of each group, and the group of each column.
+fn group(columns: &[Column], labels: &LabelChoice) -> (Vec<SeriesName>, Vec<usize>) {
+    let mut groups = Groups::new(labels);
+    let of_columns = columns.iter().map(|column| groups.place(&column.name)).collect();
+    (groups.names, of_columns)
 }
 
 /// How many points of memory a group takes at a step.
@@ -100,11 +114,8 @@ pub(crate) const POINTS_OF_PARTIAL: usize = size_of::<Partial>().div_ceil(size_o
 #[derive(Debug)]
 pub(crate) struct Fold<'a> {
     operation: &'a Aggregation,
-    groups: &'a LabelChoice,
     steps: usize,
-    places: HashMap<SeriesName, usize>,
-    /// In the order in which they came.
-    names: Vec<SeriesName>,
+    groups: Groups<'a>,
     /// Of each group, at each step.
     partials: Vec<Vec<Partial>>,
 }
@@ -123,21 +134,16 @@ impl<'a> Fold<'a> {
     }
 
     fn of_any(operation: &'a Aggregation, groups: &'a LabelChoice, steps: usize) -> Self {
-        Self { operation, groups, steps, places: HashMap::new(), names: Vec::new(), partials: Vec::new() }
+        Self { operation, steps, groups: Groups::new(groups), partials: Vec::new() }
     }
 
     /// Adds a series with its values at all steps. Returns whether it is the first of its group.
     pub(crate) fn add(&mut self, name: &SeriesName, values: &[Option<f64>]) -> bool {
-        let name = self.groups.of(name);
-        let (place, is_first) = match self.places.get(&name) {
-            Some(place) => (*place, false),
-            None => {
-                self.partials.push(vec![Partial::default(); self.steps]);
-                self.names.push(name.clone());
-                self.places.insert(name, self.names.len() - 1);
-                (self.names.len() - 1, true)
-            }
-        };
+        let place = self.groups.place(name);
+        let is_first = place == self.partials.len();
+        if is_first {
+            self.partials.push(vec![Partial::default(); self.steps]);
+        }
         for (partial, value) in self.partials[place].iter_mut().zip(values) {
             if let Some(value) = value {
                 partial.add(self.operation, *value);
@@ -148,7 +154,7 @@ impl<'a> Fold<'a> {
 
     /// Returns a column for each group.
     pub(crate) fn finish(self) -> Vec<Column> {
-        let columns = self.names.into_iter().zip(self.partials);
+        let columns = self.groups.names.into_iter().zip(self.partials);
         let finished = |partials: Vec<Partial>| {
             partials.into_iter().map(|partial| partial.finish(self.operation)).collect()
         };

@@ -1,21 +1,28 @@
-//! What kind of file a process has open, as far as /proc says.
+//! What a system call waits for, by the file that it is about, as far as /proc says.
 
 use facts::cursor::field;
 use facts::linux::pid_mountinfo;
-use facts::linux::pid_syscall::kind_of_link;
-use facts::task::wait::FileKind;
+use facts::linux::pid_syscall::{PidSyscall, kind_of_link};
+use facts::task::wait::{FileKind, Wait};
 
 use super::files::Buffer;
+use super::system_calls::MACHINE;
 use crate::roots::{Identity, MachineDirectory};
 
-/// Returns the kind of a descriptor's file, by its link: proc_pid_fd(5). A path says less than the file that it is of, which may be a pipe
-/// with a name, or lie on a filesystem that others serve.
-pub(super) fn kind_of_descriptor(
+/// Returns what a system call of a process waits for; `None` if it runs, or the numbers of the machine's system calls are not known.
+pub(super) fn wait_of_call(
     root: &MachineDirectory,
     buffer: &mut Buffer,
     pid: u32,
-    descriptor: u32,
-) -> FileKind {
+    call: PidSyscall,
+) -> Option<Wait> {
+    let file = call.descriptor().map(|descriptor| kind_of_descriptor(root, buffer, pid, descriptor));
+    call.wait(MACHINE, file.unwrap_or(FileKind::Unknown))
+}
+
+/// Returns the kind of a descriptor's file, by its link: proc_pid_fd(5). A path says less than the file that it is of, which may be a pipe
+/// with a name, or lie on a filesystem that others serve.
+fn kind_of_descriptor(root: &MachineDirectory, buffer: &mut Buffer, pid: u32, descriptor: u32) -> FileKind {
     let path = format!("proc/{pid}/fd/{descriptor}");
     match root.link_at(&path).map_or(FileKind::Unknown, |target| kind_of_link(&target)) {
         FileKind::Path if root.identity_at(&path).is_ok_and(Identity::is_pipe) => FileKind::Pipe,

@@ -5,14 +5,12 @@ use facts::linux::pid_cmdline;
 use facts::linux::pid_stat::PidStat;
 use facts::linux::pid_syscall::PidSyscall;
 use facts::sample::Absence;
-use facts::task::wait::{FileKind, Wait};
+use facts::task::wait::Wait;
 use rustix::fs::RawDir;
 use std::mem::MaybeUninit;
 
-use super::file_kind::kind_of_descriptor;
-use super::files::Buffer;
-use super::files::task_absence;
-use super::system_calls::MACHINE;
+use super::file_kind::wait_of_call;
+use super::files::{Buffer, task_absence};
 use crate::open_file::OpenFile;
 use crate::roots::{MachineDirectory, RootError, Roots};
 
@@ -113,10 +111,7 @@ impl LinuxTaskFiles {
     pub(crate) fn wait(&mut self, pid: u32, tid: u32) -> Result<Option<Wait>, Absence> {
         let call = PidSyscall::parse(self.read(&format!("proc/{pid}/task/{tid}/syscall"))?);
         let call = call.map_err(|_| Absence::Malformed)?;
-        let file = call
-            .descriptor()
-            .map(|descriptor| kind_of_descriptor(&self.root, &mut self.buffer, pid, descriptor));
-        Ok(call.wait(MACHINE, file.unwrap_or(FileKind::Unknown)))
+        Ok(wait_of_call(&self.root, &mut self.buffer, pid, call))
     }
 
     fn read(&mut self, path: &str) -> Result<&[u8], Absence> {

@@ -103,7 +103,7 @@ fn list(directory: &Path, patterns: &[String], has_fine: bool, is_json: bool) ->
     Ok(was_so(directory) + &render::list(&shown, &summary, &downtimes, &deliveries, now_ms()))
 }
 
-/// Returns what is said before states that nobody keeps up to date.
+/// Returns a warning that states are old, if no agent runs; otherwise nothing.
 pub(crate) fn was_so(directory: &Path) -> String {
     match recorder::is_recorded_into(directory) {
         Ok(false) => "no agent runs there now; this is how it was when one ended\n".to_owned(),

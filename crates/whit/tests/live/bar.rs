@@ -11,6 +11,7 @@ use libtest_mimic::Failed;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
+use super::dead_files::{DEAD, Server};
 use super::machine::{PATIENCE, Scratch, WHIT, shell, wait_for, wait_for_end};
 use super::trials::{Need, Trial, exact, timed};
 
@@ -351,27 +352,10 @@ type = "date"
     Ok(())
 }
 
-/// A FUSE filesystem whose other side never answers.
-const DEAD_FUSE: &str = r#"
-import ctypes, os, sys, time
-libc = ctypes.CDLL(None, use_errno=True)
-device = os.open("/dev/fuse", os.O_RDWR)
-options = f"fd={device},rootmode=40000,user_id=0,group_id=0".encode()
-if libc.mount(b"dead", sys.argv[1].encode(), b"fuse", 0, options) != 0:
-    sys.exit(os.strerror(ctypes.get_errno()))
-print("mounted", flush=True)
-time.sleep(60)
-"#;
-
 fn dead_mount() -> Result<(), Failed> {
-    let scratch = Scratch::new("dead");
-    let mount = scratch.0.join("mount");
-    fs::create_dir(&mount)?;
-    let mut fuse =
-        Command::new("python3").args(["-c", DEAD_FUSE]).arg(&mount).stdout(Stdio::piped()).spawn()?;
-    let mut word = [0; 7];
-    fuse.stdout.as_mut().ok_or("no stdout")?.read_exact(&mut word)?;
-    let path = mount.display();
+    // Its end lets go of whoever hangs in it.
+    let (server, _said) = Server::start(DEAD)?;
+    let path = server.mount.0.display();
     let config = format!(
         "interval = 0.1\n[[segment]]\ntype = \"disk\"\npaths = [\"/\", \"{path}\"]\ninterval = 0.2\n\
          [[segment]]\ntype = \"file\"\npath = \"{path}/file\"\ninterval = 0.2\n\
@@ -379,23 +363,16 @@ fn dead_mount() -> Result<(), Failed> {
          [[segment]]\ntype = \"path\"\npath = \"{path}/x\"\ninterval = 0.2\n\
          [[segment]]\ntype = \"date\"\nformat = \"%S.\"\n"
     );
-    let done = (|| {
-        let bar = Bar::start("dead-bar", &config, &["--for", "plain"]);
-        let line = bar.line(|line| line.matches("(stale)").count() == 4)?;
-        println!("{line}");
-        assert!(line.starts_with("/ ") && line.contains(" free"), "the living filesystem is told: {line}");
-        let seconds = |line: &str| line.rsplit(" | ").next().unwrap_or_default().to_owned();
-        let first = seconds(&line);
-        // The clock goes on, second after second.
-        let second = bar.line(|line| seconds(line) != first).map(|line| seconds(&line))?;
-        bar.line(|line| ![&first, &second].contains(&&seconds(line)))?;
-        Ok(())
-    })();
-    // Its end lets go of whoever hangs in it.
-    fuse.kill()?;
-    fuse.wait()?;
-    shell(&format!("umount -l {path}"));
-    done
+    let bar = Bar::start("dead-bar", &config, &["--for", "plain"]);
+    let line = bar.line(|line| line.matches("(stale)").count() == 4)?;
+    println!("{line}");
+    assert!(line.starts_with("/ ") && line.contains(" free"), "the living filesystem is told: {line}");
+    let seconds = |line: &str| line.rsplit(" | ").next().unwrap_or_default().to_owned();
+    let first = seconds(&line);
+    // The clock goes on, second after second.
+    let second = bar.line(|line| seconds(line) != first).map(|line| seconds(&line))?;
+    bar.line(|line| ![&first, &second].contains(&&seconds(line)))?;
+    Ok(())
 }
 
 fn interfaces() -> Result<(), Failed> {

@@ -1,4 +1,4 @@
-//! Files whose server does not answer any more: who waits for it is told, by a whit that does not wait for it itself.
+//! Files whose server does not answer any more: whit names it, and does not wait for it.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -15,17 +15,23 @@ pub(crate) fn trials() -> Vec<Trial> {
     vec![exact("a_server_of_files_that_is_dead_is_named", &all, dead_server)]
 }
 
-/// A FUSE filesystem (linux/fuse.h) with one file, whose other side answers until that is read. Attributes are not remembered, so that each
-/// stat(2) asks it.
-const MORTAL_FUSE: &str = r#"
+/// Mounts a FUSE filesystem at the path that is the first argument, and says that it has.
+const MOUNT: &str = r#"
 import ctypes, os, signal, struct, sys
-INITIALISE, LOOK_UP, ATTRIBUTES, OPEN, READ = 26, 1, 3, 14, 15
 libc = ctypes.CDLL(None, use_errno=True)
 device = os.open("/dev/fuse", os.O_RDWR)
-options = f"fd={device},rootmode=40000,user_id=0,group_id=0,allow_other".encode()
-if libc.mount(b"mortal", sys.argv[1].encode(), b"fuse", 0, options) != 0:
+options = f"fd={device},rootmode=40000,user_id=0,group_id=0".encode()
+if libc.mount(b"dead", sys.argv[1].encode(), b"fuse", 0, options) != 0:
     sys.exit(os.strerror(ctypes.get_errno()))
 print("mounted", flush=True)
+"#;
+
+/// Its other side never answers.
+pub(crate) const DEAD: &str = "signal.pause()";
+
+/// It has one file, and its other side answers until that is read (linux/fuse.h). Attributes are not remembered, so that each stat(2) asks it.
+const MORTAL: &str = r#"
+INITIALISE, LOOK_UP, ATTRIBUTES, OPEN, READ = 26, 1, 3, 14, 15
 
 def attributes(node):
     mode = 0o40755 if node == 1 else 0o100644
@@ -51,18 +57,26 @@ print("dead", flush=True)
 signal.pause()
 "#;
 
-struct Server {
+/// The other side of a filesystem, and where that is mounted.
+pub(crate) struct Server {
     process: Child,
-    mount: Scratch,
+    pub(crate) mount: Scratch,
 }
 
 impl Server {
-    fn start() -> Result<(Self, impl Iterator<Item = String>), Failed> {
+    /// Starts one, and waits until it is mounted. Returns what it says after that.
+    pub(crate) fn start(does: &str) -> Result<(Self, impl Iterator<Item = String>), Failed> {
         let mount = Scratch::new("dead-files");
-        let mut process =
-            Command::new("python3").args(["-c", MORTAL_FUSE]).arg(&mount.0).stdout(Stdio::piped()).spawn()?;
+        let mut process = Command::new("python3")
+            .args(["-c", &format!("{MOUNT}{does}")])
+            .arg(&mount.0)
+            .stdout(Stdio::piped())
+            .spawn()?;
         let output = process.stdout.take().ok_or("no output")?;
-        Ok((Self { process, mount }, BufReader::new(output).lines().map_while(Result::ok)))
+        let server = Self { process, mount };
+        let mut said = BufReader::new(output).lines().map_while(Result::ok);
+        assert_eq!(said.next().as_deref(), Some("mounted"));
+        Ok((server, said))
     }
 }
 
@@ -93,16 +107,15 @@ impl Drop for Server {
 }
 
 fn dead_server() -> Result<(), Failed> {
-    let (server, mut said) = Server::start()?;
+    let (server, mut said) = Server::start(MORTAL)?;
     let mut stage = Stage { server, waiting: Vec::new() };
-    assert_eq!(said.next().as_deref(), Some("mounted"));
     // One who holds the file's lock and one who waits for it: whose lock it is can be seen by what the kernel remembers of the file.
     let is_in_locks =
         |pid: u32| fs::read_to_string("/proc/locks").unwrap_or_default().contains(&format!(" {pid} "));
     let holder = stage.start(&["flock"], &["sleep", "600"]);
     wait_for("the lock is held", || is_in_locks(holder));
     let second = stage.start(&["flock"], &["true"]);
-    wait_for("somebody waits for the lock", || is_in_locks(second));
+    wait_for("a process waits for the lock", || is_in_locks(second));
     let reader = stage.start(&["cat"], &[]);
     assert_eq!(said.next().as_deref(), Some("dead"));
 

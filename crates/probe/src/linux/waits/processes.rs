@@ -7,13 +7,12 @@ use facts::cursor::field;
 use facts::linux::pid_stat::PidStat;
 use facts::linux::pid_syscall::PidSyscall;
 use facts::task::chain::{Activity, ProcessNow, ThreadNow};
-use facts::task::wait::{FileKind, Wait};
+use facts::task::wait::Wait;
 use rustix::fs::OFlags;
 use rustix::io::{Errno, pread};
 
-use crate::linux::file_kind::kind_of_descriptor;
+use crate::linux::file_kind::wait_of_call;
 use crate::linux::files::{Buffer, Extent};
-use crate::linux::system_calls::MACHINE;
 use crate::linux::tasks::listing::Listing;
 use crate::roots::{Identity, MachineDirectory};
 
@@ -128,10 +127,7 @@ impl Processes {
 
     fn wait(&mut self, pid: u32, tid: u32) -> Result<Option<Wait>, Errno> {
         let call = self.read_call(pid, tid)?;
-        let file = call
-            .descriptor()
-            .map(|descriptor| kind_of_descriptor(&self.root, &mut self.buffer, pid, descriptor));
-        Ok(call.wait(MACHINE, file.unwrap_or(FileKind::Unknown)))
+        Ok(wait_of_call(&self.root, &mut self.buffer, pid, call))
     }
 
     fn read_call(&mut self, pid: u32, tid: u32) -> Result<PidSyscall, Errno> {
